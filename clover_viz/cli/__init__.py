@@ -1,0 +1,1 @@
+"""The commands of `python -m clover_viz`; each module has `main(argv) -> exit code`."""

@@ -1,0 +1,90 @@
+"""The shape of a Clover model. `CloverConfig()` is the released 35B, to the number."""
+
+from transformers.models.qwen3_5_moe.configuration_qwen3_5_moe import Qwen3_5MoeTextConfig
+
+# The release's exact keys for these two are not known: every obvious spelling is read, flat or inside a section.
+_TOP_P_SPELLINGS = ("moe_block_coreset_top_p", "block_coreset_top_p", "coreset_top_p", "top_p")
+_CORESET_SECTIONS = ("moe_block_coreset", "moe_block_coreset_config", "block_coreset", "coreset_config", "coreset")
+_SILENT = {"auto_map", "architectures", "transformers_version", "model_type", "_commit_hash", "torch_dtype", "dtype"}
+
+
+class CloverConfig(Qwen3_5MoeTextConfig):
+    """A transformers config: the fields of Qwen3.5-MoE's text model, and those of block diffusion.
+
+    block_size: slots denoised together. mask_token_id: id whose embedding stands for a slot without a token.
+    denoising_config: {"strategy": "low_confidence", "threshold": float in [0, 1]}.
+    moe_block_coreset_enabled, moe_block_coreset_top_p: whether previews limit the experts of a block, and to what share.
+    unknown_keys: keys of a config.json that mean nothing to this class, for the loader to report.
+    Raises ValueError naming the field, its range and the value.
+    """
+
+    model_type = "clover_moe"
+    base_config_key = ""
+
+    max_position_embeddings: int = 131072
+    block_size: int = 32
+    mask_token_id: int = 151669
+    denoising_config: dict | None = None
+    moe_block_coreset_enabled: bool = True
+    moe_block_coreset_top_p: float | int | None = None
+
+    def __post_init__(self, **kwargs):
+        kwargs.pop("auto_map", None)  # names code in a repository; none of it is ever run
+        if self.rope_parameters is None and "rope_theta" not in kwargs and "rope_scaling" not in kwargs:
+            self.rope_parameters = {"rope_type": "default", "rope_theta": 1e7, "partial_rotary_factor": 0.25}
+        if self.moe_block_coreset_top_p is None:
+            self.moe_block_coreset_top_p = _coreset_top_p(kwargs)
+        self.denoising_config = {"strategy": "low_confidence", "threshold": 0.95} | (self.denoising_config or {})
+        kwargs.pop("unknown_keys", None)
+        known = set(kwargs) & {"partial_rotary_factor", "full_attention_interval", "rope_theta", "rope_scaling"}
+        self.unknown_keys = sorted(k for k in kwargs if k not in known | _SILENT and not hasattr(type(self), k))
+        super().__post_init__(**kwargs)
+        _check(self)
+
+    def to_dict(self) -> dict:
+        return {key: value for key, value in super().to_dict().items() if key != "unknown_keys"}
+
+
+def _coreset_top_p(keys: dict) -> float:
+    """Take the coreset's share out of a config's loose keys; 0.9 when none names it."""
+    for name in _TOP_P_SPELLINGS[:-1]:  # a bare "top_p" at the top is a sampling setting
+        if name in keys:
+            return keys.pop(name)
+    for section in _CORESET_SECTIONS:
+        if isinstance(keys.get(section), dict):
+            for name in _TOP_P_SPELLINGS:
+                if name in keys[section]:
+                    return keys.pop(section)[name]
+    return 0.9
+
+
+def _check(config: CloverConfig) -> None:
+    def require(held: bool, name: str, wanted: str) -> None:
+        if not held:
+            raise ValueError(f"config: {name} must be {wanted}, got {getattr(config, name)!r}")
+
+    for name in ("vocab_size", "hidden_size", "num_hidden_layers", "num_experts", "moe_intermediate_size"):
+        require(getattr(config, name) >= 1, name, "at least 1")
+    require(1 <= config.num_experts_per_tok <= config.num_experts, "num_experts_per_tok", f"in [1, {config.num_experts}]")
+    require(config.block_size >= 2, "block_size", "at least 2")
+    require(0 <= config.mask_token_id < config.vocab_size, "mask_token_id", f"in [0, {config.vocab_size})")
+    require(0 < config.moe_block_coreset_top_p <= 1, "moe_block_coreset_top_p", "in (0, 1]")
+    require(
+        config.linear_num_value_heads % config.linear_num_key_heads == 0,
+        "linear_num_value_heads",
+        f"a multiple of linear_num_key_heads ({config.linear_num_key_heads})",
+    )
+    require(
+        config.num_attention_heads % config.num_key_value_heads == 0,
+        "num_attention_heads",
+        f"a multiple of num_key_value_heads ({config.num_key_value_heads})",
+    )
+    require(len(config.layer_types) == config.num_hidden_layers, "layer_types", f"{config.num_hidden_layers} names")
+    require(config.linear_conv_kernel_dim == 4, "linear_conv_kernel_dim", "4")
+    require(config.hidden_act == "silu", "hidden_act", "'silu'")
+    require(not config.attention_bias, "attention_bias", "false")
+    rope = config.rope_parameters
+    require(rope.get("rope_type", "default") == "default", "rope_parameters", "of rope_type 'default'")
+    threshold = config.denoising_config.get("threshold")
+    if not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+        raise ValueError(f"config: denoising_config.threshold must be a number in [0, 1], got {threshold!r}")

@@ -1,0 +1,30 @@
+"""Autoregressive mode: the causal pass's own next token, one pass a token."""
+
+from collections.abc import Iterator
+from itertools import count
+from time import perf_counter
+
+import torch
+
+from clover_viz.decoding.passes import Passes, Request, choose, milliseconds, nine_digits
+from clover_viz.events import Event, TokenDecoded
+
+
+def autoregress(passes: Passes, request: Request, logits: torch.Tensor) -> Iterator[Event]:
+    """Yields TokenDecoded until an end token (which has its event too), the token limit or the context's last position.
+
+    logits [1, V]: of the prompt's last position, from prefill; n tokens take n - 1 decode passes.
+    """
+    response: list[int] = []
+    began = perf_counter()
+    for position in count(len(request.prompt)):
+        # step 0: the draw of a position is the same here and in a verify
+        choices = choose(passes.stats, logits, request, response, [position], step=0)
+        token = choices.tokens[0]
+        response.append(token)
+        ms = milliseconds(perf_counter() - began)
+        yield TokenDecoded(position, token, request.printable(token), nine_digits(choices.confidences[0]), ms)
+        if token in request.end_ids or len(response) >= request.max_new_tokens or position + 1 >= request.context:
+            return
+        began = perf_counter()
+        logits = passes.decode(token)

@@ -1,0 +1,368 @@
+"""One loaded model and the loop of a run: prompt in, typed events out."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from threading import Event as Flag
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from clover_viz.decoding.autoregressive import autoregress
+from clover_viz.decoding.denoise import denoise
+from clover_viz.decoding.passes import Passes, Request, milliseconds
+from clover_viz.decoding.rules import Adjustments
+from clover_viz.errors import UserError
+from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted, Text
+from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
+from clover_viz.transcript import Transcript
+
+DEVICES = "auto, cpu, cuda or cuda:N"
+DTYPES = ("auto", "float32", "bfloat16", "float16")
+WAIT = 0.05  # seconds between two looks at `cancel` while another run has the model
+
+
+class Engine:
+    """A model, its tokenizer, and a lock: one run at a time, the next one waits.
+
+    kernels: what runs the operations and why (`name`, `reason`). generation: the checkpoint's generation config.
+    end_ids: tokens that end a text. checkpoint: the checkpoint's value of each setting, used where one is left out.
+    """
+
+    def __init__(self, model, tokenizer, kernels, name: str = "model", generation: Mapping[str, Any] | None = None):
+        self.model, self.tokenizer, self.name = model, tokenizer, name
+        self.kernels = KernelChoice(kernels.name, kernels.reason)
+        generation = generation or {}
+        self.end_ids = _end_ids(generation, model.config)
+        self.checkpoint = _checkpoint_settings(generation, model.config)
+        self._stats = model.kernels.token_stats
+        self._lock = Lock()
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike,
+        device: str = "auto",
+        dtype: str = "auto",
+        kernels: str = "auto",
+        revision: str | None = None,
+    ) -> "Engine":
+        """Loads a local folder, or a hub id at a revision. Raises UserError for an unknown device or dtype."""
+        device = _device(device)
+        if dtype not in DTYPES:
+            raise UserError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+        from clover_viz.model import checkpoint
+        from clover_viz.tokenizer import Tokenizer
+
+        model, choice = checkpoint.load(path, device, dtype, kernels, revision)
+        tokenizer = Tokenizer.load(path, revision)
+        name = Path(path).resolve().name if Path(path).is_dir() else str(path)
+        return cls(model, tokenizer, choice, name, _generation_config(path, revision))
+
+    def generate(
+        self,
+        prompt_or_messages: str | Sequence[Any],
+        settings: Settings = DenoiseSettings(),
+        max_new_tokens: int = 256,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        cancel: Flag | None = None,
+        raw: bool = False,
+        top: bool = False,
+    ) -> Iterator[Event]:
+        """The events of one run, from RunStarted to RunFinished.
+
+        The prompt is a string (one user turn), a list of {"role", "content"} messages, or with `raw` a string or ids
+        used as they are. Setting `cancel` ends the run before its next pass; so does closing the iterator, without a
+        RunFinished. `top` adds the three likeliest tokens to every slot. Everything is checked here, before the first
+        pass: raises UserError for a bad value, or a prompt that leaves no room in the context.
+        """
+        limits = Limits(max_new_tokens, stop, seed)
+        if type(settings) not in MODES.values():
+            raise UserError(f"settings must be {', '.join(k.__name__ for k in MODES.values())}, got {settings!r}")
+        if isinstance(settings, SpeculativeSettings):
+            raise UserError("speculative mode is not available yet")
+        settings = settings.in_force(self.checkpoint)
+        if hasattr(settings, "block_size"):
+            check_block_size(settings, self.model.config.block_size)
+        prompt = self._encode(prompt_or_messages, raw)
+        request = self._request(prompt, settings, limits, top)
+        _check_room(request, getattr(settings, "block_size", 1))
+        return self._run(settings, limits, request, cancel)
+
+    def complete(self, *args, **kwargs) -> RunFinished:
+        """`generate` to its end; the RunFinished event."""
+        for event in self.generate(*args, **kwargs):
+            pass
+        return event
+
+    def _run(self, settings: Settings, limits: Limits, request: Request, cancel: Flag | None) -> Iterator[Event]:
+        with self._turn(cancel) as held:
+            if not held:
+                cancel = Flag()
+                cancel.set()
+            watch = _Stopwatch()
+            for event in self._narrate(settings, limits, request, cancel, watch):
+                watch.pause()  # time in the hands of a slow consumer is not the engine's
+                yield event
+                watch.resume()
+
+    @contextmanager
+    def _turn(self, cancel: Flag | None):
+        """Waits for the model and holds it. False when the run was cancelled while it waited."""
+        while not self._lock.acquire(timeout=WAIT):
+            if cancel is not None and cancel.is_set():
+                yield False
+                return
+        try:
+            yield True
+        finally:
+            self._lock.release()
+
+    def _narrate(self, settings, limits: Limits, request: Request, cancel: Flag | None, watch) -> Iterator[Event]:
+        yield self._started(settings, limits, request)
+        passes = _CountedPasses(self.model, getattr(settings, "coreset_top_p", None), cancel)
+        transcript = Transcript(
+            self.tokenizer.detokenizer(), len(request.prompt), request.max_new_tokens, request.end_ids, limits.stop
+        )
+        cancelled = False
+        try:
+            for event in self._events(settings, request, passes):
+                yield event
+                delta = transcript.read(event)
+                if delta:
+                    yield Text(delta)
+                if transcript.reason == "stop":
+                    break
+        except _Cancelled:
+            cancelled = True
+        delta = transcript.finish()
+        if delta:
+            yield Text(delta)
+        reason = "cancelled" if cancelled else transcript.reason or "length"
+        yield _finished(reason, transcript, passes.counts(), watch.seconds())
+
+    def _events(self, settings: Settings, request: Request, passes: "_CountedPasses") -> Iterator[Event]:
+        began = perf_counter()
+        logits = passes.prefill(request.prompt)
+        yield Prefilled(len(request.prompt), milliseconds(perf_counter() - began))
+        callables = Passes(passes.preview, passes.replay, passes.decode, self._stats)
+        if isinstance(settings, DenoiseSettings):
+            yield from denoise(callables, settings, request)
+        else:
+            yield from autoregress(callables, request, logits)
+
+    def _started(self, settings: Settings, limits: Limits, request: Request) -> RunStarted:
+        return RunStarted(
+            schema=SCHEMA,
+            mode=settings.mode,
+            model=self.name,
+            device=str(self.model.device),
+            kernels=self.kernels,
+            prompt_tokens=len(request.prompt),
+            settings=settings.as_dict() | limits.as_dict(),
+        )
+
+    def _encode(self, prompt: str | Sequence[Any], raw: bool) -> tuple[int, ...]:
+        if not isinstance(prompt, (str, list, tuple)):
+            raise UserError(f"the prompt must be text or a list, got {type(prompt).__name__}")
+        if isinstance(prompt, str):
+            if raw:
+                ids = self.tokenizer.encode_raw(prompt)
+            else:
+                ids = self.tokenizer.chat([{"role": "user", "content": prompt}]) if prompt.strip() else []
+        elif raw:
+            ids = [_vocabulary_id(i, self.model.config.vocab_size) for i in prompt]
+        else:
+            ids = self.tokenizer.chat(list(prompt))
+        if not ids:
+            raise UserError("the prompt must hold at least one token, got none")
+        return tuple(ids)
+
+    def _request(self, prompt: tuple[int, ...], settings: Settings, limits: Limits, top: bool) -> Request:
+        think_open, think_close = (self.tokenizer.token_id(literal) for literal in ("<think>", "</think>"))
+        if settings.think_close_bias and think_close is None:
+            given = settings.think_close_bias
+            raise UserError(f"think_close_bias must be 0 for a tokenizer without </think>, got {given}")
+        return Request(
+            prompt=prompt,
+            max_new_tokens=limits.max_new_tokens,
+            context=self.model.config.max_position_embeddings,
+            end_ids=self.end_ids,
+            mask_token_id=self.model.config.mask_token_id,
+            seed=limits.seed,
+            temperature=settings.temperature,
+            adjustments=Adjustments(
+                repetition=settings.repetition_penalty,
+                presence=settings.presence_penalty,
+                frequency=settings.frequency_penalty,
+                stop_bias=settings.stop_bias,
+                think_close_bias=settings.think_close_bias,
+                end_ids=tuple(sorted(self.end_ids)),
+                think_open=think_open,
+                think_close=think_close,
+            ),
+            printable=self.tokenizer.printable,
+            top=top,
+        )
+
+
+class _Cancelled(Exception):
+    pass
+
+
+class _CountedPasses:
+    """The model's passes over one cache: each looks at `cancel` first and is counted."""
+
+    def __init__(self, model, coreset_top_p: float | None, cancel: Flag | None):
+        self._model, self._coreset_top_p, self._cancel = model, coreset_top_p, cancel
+        self._cache = None
+        self._counts: dict[str, int] = {}
+
+    def counts(self) -> PassCounts:
+        return PassCounts(**self._counts)
+
+    def prefill(self, ids: Sequence[int]) -> torch.Tensor:
+        self._begin("prefill")
+        self._cache = self._model.new_cache()
+        logits = self._model.prefill(self._ids(ids), self._cache).logits
+        self._wait()
+        return logits
+
+    def preview(self, ids: Sequence[int], masked: Sequence[bool]):
+        self._begin("preview")
+        masked = torch.tensor(masked, device=self._model.device)
+        out = self._model.preview(self._ids(ids), masked, self._cache, coreset_top_p=self._coreset_top_p)
+        return out.logits, out.routing
+
+    def replay(self, ids: Sequence[int]) -> None:
+        self._begin("replay")
+        self._causal(ids)
+        self._wait()
+
+    def decode(self, token_id: int) -> torch.Tensor:
+        self._begin("decode")
+        return self._causal([token_id])
+
+    def _causal(self, ids: Sequence[int]) -> torch.Tensor:
+        out = self._model.causal(self._ids(ids), self._cache, last_only=True)
+        self._cache.advance(out.staged, len(ids))
+        return out.logits
+
+    def _begin(self, kind: str) -> None:
+        if self._cancel is not None and self._cancel.is_set():
+            raise _Cancelled
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+
+    def _ids(self, ids: Sequence[int]) -> torch.Tensor:
+        return torch.tensor(ids, dtype=torch.long, device=self._model.device)
+
+    def _wait(self) -> None:
+        # a pass whose result nobody copies would be timed before it has run
+        if self._model.device.type == "cuda":
+            torch.cuda.synchronize(self._model.device)
+
+
+class _Stopwatch:
+    """Seconds that were not paused; starts running."""
+
+    def __init__(self):
+        self._sum, self._since = 0.0, perf_counter()
+
+    def resume(self) -> None:
+        self._since = perf_counter()
+
+    def pause(self) -> None:
+        self._sum += perf_counter() - self._since
+
+    def seconds(self) -> float:
+        """Up to now, asked while it runs."""
+        return self._sum + perf_counter() - self._since
+
+
+def _finished(reason: str, transcript: Transcript, passes: PassCounts, seconds: float) -> RunFinished:
+    tokens = transcript.tokens
+    return RunFinished(
+        reason=reason,
+        text=transcript.text,
+        tokens=tokens,
+        passes=passes,
+        tokens_per_pass=tokens / passes.after_prefill if passes.after_prefill else None,
+        tokens_per_preview=tokens / passes.preview if passes.preview else None,
+        seconds=seconds,
+        tokens_per_second=tokens / seconds if seconds > 0 else 0.0,
+    )
+
+
+def _device(name: str) -> str:
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    kind, _, index = str(name).partition(":")
+    if kind not in ("cpu", "cuda") or (index and not (kind == "cuda" and index.isdecimal())):
+        raise UserError(f"device must be {DEVICES}, got {name!r}")
+    if kind == "cuda" and int(index or 0) >= torch.cuda.device_count():
+        raise UserError(f"device must be one that is here ({torch.cuda.device_count()} CUDA devices), got {name!r}")
+    return str(name)
+
+
+def _check_room(request: Request, needed: int) -> None:
+    """Raises UserError when not even one block (or one token) fits behind the prompt."""
+    if len(request.prompt) + needed > request.context:
+        unit = "one token" if needed == 1 else f"one block of {needed}"
+        raise UserError(
+            f"the prompt must leave room for {unit} in the context of {request.context} positions, "
+            f"got a prompt of {len(request.prompt)} tokens"
+        )
+
+
+def _vocabulary_id(value: Any, vocab_size: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < vocab_size:
+        raise UserError(f"raw prompt ids must be whole numbers in [0, {vocab_size}), got {value!r}")
+    return value
+
+
+def _end_ids(generation: Mapping[str, Any], config) -> frozenset[int]:
+    """The generation config's end tokens, else the config's: one id, a list of ids, or none."""
+    ids = generation.get("eos_token_id")
+    if ids is None:
+        ids = getattr(config, "eos_token_id", None)
+    if ids is None:
+        return frozenset()
+    return frozenset([ids] if isinstance(ids, int) else ids)
+
+
+def _checkpoint_settings(generation: Mapping[str, Any], config) -> dict[str, Any]:
+    values = {
+        "threshold": config.denoising_config["threshold"],
+        "block_size": config.block_size,
+        "coreset_top_p": config.moe_block_coreset_top_p if config.moe_block_coreset_enabled else None,
+    }
+    for name in ("repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias", "think_close_bias"):
+        if generation.get(name) is not None:
+            values[name] = generation[name]
+    return values
+
+
+def _generation_config(path: str | PathLike, revision: str | None) -> dict[str, Any]:
+    """generation_config.json of a folder or a hub id; empty when there is none."""
+    if Path(path).is_dir():
+        file = Path(path) / "generation_config.json"
+        if not file.is_file():
+            return {}
+    else:
+        from transformers.utils import cached_file
+
+        file = cached_file(
+            str(path), "generation_config.json", revision=revision, _raise_exceptions_for_missing_entries=False
+        )
+        if file is None:
+            return {}
+    try:
+        values = json.loads(Path(file).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"generation_config.json must be JSON, got a file that is not: {error}") from error
+    return values if isinstance(values, dict) else {}

@@ -1,0 +1,1 @@
+"""Experiments on the engine that the app uses: each returns plain data, views draw it."""

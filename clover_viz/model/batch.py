@@ -1,0 +1,113 @@
+"""The two passes for a batch, with gradients: what training runs, and `CloverForCausalLM.forward`.
+
+The same modules and operations as the passes of one sequence; only the batch dimensions differ. Blocks begin at chunk
+boundaries of the recurrent scan, where its states are known anyway.
+"""
+
+from typing import NamedTuple
+
+import torch
+
+from clover_viz.model.attention import rotation
+
+
+class LayerContext(NamedTuple):
+    """What the previews of a layer need of the clean text: one pair is None."""
+
+    k: torch.Tensor | None = None  # [N, Hkv, T, D]
+    v: torch.Tensor | None = None
+    states: torch.Tensor | None = None  # [T / chunk + 1, N, Hv, Dk, Dv] fp32
+    rows: torch.Tensor | None = None  # [N, 3 + T, Cc] before the conv, the empty ring first
+
+
+class CausalBatch(NamedTuple):
+    hidden: torch.Tensor  # [N, T, C] before the final norm
+    context: list[LayerContext]
+    router_logits: list[torch.Tensor]  # L of [N, T, E]
+
+
+def causal_batch(model, ids: torch.Tensor, chunk: int = 32, lead: torch.Tensor | None = None) -> CausalBatch:
+    """The causal pass from nothing over ids [N, T].
+
+    `lead` [N] is the number of rows before each text begins, which chooses where its chunk boundaries fall. They are as
+    if absent: they leave state and ring empty, nothing attends to them, and RoPE only knows distances.
+    """
+    texts, length = ids.shape
+    place = torch.arange(length, device=ids.device)
+    angles = rotation(model.config, place)
+    seen = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()
+    present = None
+    if lead is not None:
+        present = place >= lead[:, None]  # [N, T]
+        # A row before the text sees itself, so that its (unused) softmax has a term.
+        seen = (seen & (present[:, None] | torch.eye(length, dtype=torch.bool, device=ids.device))).unsqueeze(1)
+    x = model.model.embed_tokens(ids)
+    context, router_logits = [], []
+    for layer in model.model.layers:
+        inner = layer.before_mixer(x)
+        if layer.is_attention:
+            q, gate, k, v = layer.self_attn.project(inner, angles)
+            mixed = layer.self_attn.attend(q, gate, k, v, seen)
+            context.append(LayerContext(k=k, v=v))
+        else:
+            gdn = layer.linear_attn
+            ring = inner.new_zeros(texts, 3, gdn.conv1d.weight.shape[0])
+            state = inner.new_zeros(texts, gdn.value_heads, gdn.key_dim, gdn.value_dim, dtype=torch.float32)
+            mixed, states, rows = gdn.scan(inner, ring, state, chunk, present)
+            context.append(LayerContext(states=states, rows=rows))
+        x, logits = _experts(layer, x + mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k))
+        router_logits.append(logits)
+    return CausalBatch(x, context, router_logits)
+
+
+class Blocks(NamedTuple):
+    """M blocks of S slots over the texts of a batch."""
+
+    text: torch.Tensor  # [M] int64, which text a block belongs to
+    start: torch.Tensor  # [M] int64, absolute position of slot 0, a multiple of the chunk
+    ids: torch.Tensor  # [M, S]
+    masked: torch.Tensor  # [M, S] bool
+    valid: torch.Tensor  # [M, S] bool: False past the end of a shorter block
+    lead: torch.Tensor  # [M] int64, rows before the block's text begins
+
+
+def preview_batch(model, blocks: Blocks, context: list[LayerContext], coreset_top_p: float | None, chunk: int = 32):
+    """The preview pass over M blocks at once. Returns hidden [M, S, C] and the router logits, L of [M, S, E]."""
+    slots = blocks.ids.shape[1]
+    x = model.model.embed_tokens(blocks.ids.masked_fill(blocks.masked, model.config.mask_token_id))
+    positions = blocks.start[:, None] + torch.arange(slots, device=x.device)  # [M, S]
+    angles = rotation(model.config, positions.flatten())
+    angles = type(angles)(*(a.view(*positions.shape, -1) for a in angles))
+
+    def route(logits, mlp):
+        if coreset_top_p is None:
+            return mlp.kernels.route(logits, mlp.top_k)
+        return mlp.kernels.route_coreset(logits, mlp.top_k, coreset_top_p, blocks.valid)
+
+    router_logits = []
+    for layer, known in zip(model.model.layers, context):
+        inner = layer.before_mixer(x)
+        if layer.is_attention:
+            q, gate, k, v = layer.self_attn.project(inner, angles)
+            keys = torch.cat((known.k[blocks.text], k), dim=-2)  # [M, Hkv, T + S, D]
+            values = torch.cat((known.v[blocks.text], v), dim=-2)
+            place = torch.arange(known.k.shape[-2], device=x.device)
+            before = (place < blocks.start[:, None]) & (place >= blocks.lead[:, None])  # [M, T]
+            seen = torch.cat((before, blocks.valid), dim=-1)[:, None, None, :]
+            mixed = layer.self_attn.attend(q, gate, keys, values, seen)  # [M, 1, 1, T + S]: all slots see the same
+        else:
+            state = known.states[blocks.start // chunk, blocks.text]
+            ring = known.rows[blocks.text[:, None], blocks.start[:, None] + torch.arange(3, device=x.device)]
+            mixed = layer.linear_attn.preview(inner, ring, state, blocks.valid)
+        x, logits = _experts(layer, x + mixed, route)
+        router_logits.append(logits)
+    return x, router_logits
+
+
+def _experts(layer, x: torch.Tensor, route):
+    """The experts' half of a layer for [N, T, C]; `route` chooses per text, the experts run over all tokens at once."""
+    inner = layer.before_experts(x)
+    logits = layer.mlp.router_logits(inner)
+    routing = route(logits, layer.mlp)
+    flat = routing._replace(experts=routing.experts.flatten(0, 1), weights=routing.weights.flatten(0, 1))
+    return x + layer.mlp.run(inner.flatten(0, 1), flat).view_as(x), logits

@@ -1,0 +1,1 @@
+"""Recorded runs, and the one state that every view draws."""

@@ -1,0 +1,1 @@
+"""The app: one page over one engine."""

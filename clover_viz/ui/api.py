@@ -1,0 +1,71 @@
+"""The endpoint `/generate`: a run as the events of the Python interface, one JSON object a message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Literal
+
+import gradio as gr
+
+from clover_viz.ui.controls import limits_of, settings_of
+from clover_viz.ui.desk import Desk
+from clover_viz.ui.runner import Run
+
+LOOK = 0.01  # seconds between two looks for new events
+
+
+def endpoint(desk: Desk):
+    """The function behind `/generate`, typed so that Gradio can describe it."""
+
+    async def generate(
+        prompt: str,
+        mode: Literal["denoise", "autoregressive"] = "denoise",
+        threshold: float = 0.95,
+        block_size: int = 32,
+        coreset: bool = True,
+        coreset_top_p: float = 0.9,
+        temperature: float = 0.0,
+        max_new_tokens: int = 256,
+        seed: int = 0,
+        system: str = "",
+    ) -> AsyncIterator[str]:
+        """Streams a run's events, from run_started to run_finished, each as the text of one JSON object."""
+        try:
+            if not prompt.strip():
+                raise ValueError("prompt must hold some text, got none")
+            settings = settings_of(mode, threshold, block_size, coreset, coreset_top_p, temperature)
+            limits = limits_of(max_new_tokens, seed)
+        except ValueError as problem:
+            raise shown(str(problem)) from None
+        messages = [{"role": "user", "content": prompt}]
+        if system.strip():
+            messages.insert(0, {"role": "system", "content": system})
+        if desk.full():
+            raise shown(FULL)
+        run = Run(desk, messages, settings, limits, keep_events=True)
+        run.start()
+        try:
+            sent = 0
+            while True:
+                over = run.done.is_set()  # before the events: then none comes after them
+                for event in run.events[sent:]:
+                    sent += 1
+                    yield event.to_json()
+                if over:
+                    break
+                await asyncio.sleep(LOOK)
+        finally:
+            run.cancel()
+        if run.error:
+            raise shown(run.error)
+
+    return generate
+
+
+FULL = "Too many visitors are waiting for the model just now: try again in a minute."
+
+
+def shown(message: str) -> gr.Error:
+    """An error that a visitor sees once, and the log not at all."""
+    return gr.Error(message, print_exception=False)

@@ -1,0 +1,492 @@
+// Draws a Fold on elements that are made once. Everything that comes from the model enters as textContent.
+// A frame is {run, state, note, from, records}; drawing waits for the next animation frame and happens once for all
+// frames that arrived meanwhile.
+class Board {
+  constructor(root, askFrom) {
+    this.root = root;
+    this.askFrom = askFrom; // called with a record number when records are missing from there on
+    this.id = null;
+    this.state = "idle";
+    this.note = "";
+    this.fold = new Fold();
+    this.asking = 0; // a timer while records are missing
+    this.pinned = null; // a block the visitor went back to; null follows the run
+    this.drawnExperts = undefined; // the step on show
+    this.build();
+    this.draw();
+  }
+
+  // ---- frames in
+
+  frame(text) {
+    if (!text) return;
+    const frame = JSON.parse(text);
+    if (frame.run === null && this.id !== null && !frame.reset) return; // news of the model while a run is on show
+    if (frame.run !== this.id) {
+      this.id = frame.run;
+      this.fold = new Fold();
+      this.pinned = null;
+      this.answered();
+    }
+    const have = this.fold.records.length;
+    if (frame.from > have) return this.ask();
+    this.answered();
+    this.state = frame.state;
+    this.note = frame.note || "";
+    for (const record of (frame.records || []).slice(have - frame.from)) this.fold.add(record);
+    this.soon();
+  }
+
+  // Asks for the records from the first that is missing, and again each second until they are here.
+  ask() {
+    if (this.asking) return;
+    this.askFrom(this.fold.records.length);
+    this.asking = setTimeout(() => {
+      this.asking = 0;
+      this.ask();
+    }, 1000);
+  }
+
+  answered() {
+    clearTimeout(this.asking);
+    this.asking = 0;
+  }
+
+  soon() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+
+  // ---- elements, made once
+
+  build() {
+    this.root.classList.add("cv-board");
+    this.root.setAttribute("role", "region");
+    this.root.setAttribute("aria-label", "Block board");
+    const head = make(this.root, "div", "cv-head");
+    this.title = make(head, "h2", "cv-title");
+    this.chips = make(head, "div", "cv-blocks");
+    this.chips.setAttribute("role", "group");
+    this.chips.setAttribute("aria-label", "Blocks of this answer");
+    this.words = make(head, "p", "cv-words");
+    this.grid = make(this.root, "div", "cv-tiles");
+    this.tiles = new Picker(this.grid, "Slots of the block, in reading order", makeTile, () => this.soon());
+    this.buildKey();
+    this.buildInspector();
+    const ruler = this.section("Steps of this block", "cv-ruler");
+    this.ruler = new Picker(ruler.body, "Steps of the block, by the slots they committed", makeStep, () => this.soon());
+    this.rulerSays = ruler.says;
+    const experts = this.section("Experts by layer", "cv-experts");
+    this.experts = new Picker(experts.body, "Layers, by the experts touched and kept", makeLayer, () => this.soon());
+    this.expertsSay = experts.says;
+    this.buildMeters();
+    this.aloud = make(this.root, "p", "cv-aloud");
+    this.aloud.setAttribute("role", "status");
+  }
+
+  section(title, name) {
+    const part = make(this.root, "div", "cv-part");
+    const line = make(part, "div", "cv-line");
+    make(line, "h3", "cv-caption").textContent = title;
+    const says = make(line, "p", "cv-says");
+    return { says, body: make(part, "div", name) };
+  }
+
+  buildKey() {
+    const key = make(this.root, "ul", "cv-key");
+    for (const [name, text] of [
+      ["masked", "masked: its current preview"],
+      ["committed", "committed, with its step"],
+      ["forced", "forced: none over the bar"],
+    ]) {
+      const item = make(key, "li");
+      make(item, "span", `cv-sample cv-${name}`).setAttribute("aria-hidden", "true");
+      make(item, "span").textContent = text;
+    }
+  }
+
+  buildInspector() {
+    this.inspector = make(this.root, "div", "cv-inspector");
+    this.glance = make(this.inspector, "div", "cv-glance");
+    this.token = make(this.glance, "span", "cv-token");
+    this.facts = make(this.glance, "span", "cv-facts");
+    this.trail = make(this.inspector, "p", "cv-trail");
+    this.spark = drawn(this.inspector, "svg", { viewBox: "0 0 200 48", class: "cv-spark", "aria-hidden": "true" });
+    drawn(this.spark, "line", { x1: 0, x2: 200, y1: 44.5, y2: 44.5, class: "cv-base" });
+    this.bar = drawn(this.spark, "line", { x1: 0, x2: 200, class: "cv-bar" });
+    this.curve = drawn(this.spark, "polyline", { class: "cv-curve" });
+    this.dot = drawn(this.spark, "circle", { r: 3, class: "cv-dot" });
+  }
+
+  buildMeters() {
+    const list = make(this.root, "dl", "cv-meters");
+    this.meters = {};
+    for (const [name, label] of [
+      ["per", "tokens / pass"],
+      ["rate", "tokens / s"],
+      ["passes", "passes"],
+      ["kept", "experts kept"],
+      ["rerouted", "re-routed"],
+    ]) {
+      const meter = make(list, "div", "cv-meter");
+      make(meter, "dt").textContent = label;
+      this.meters[name] = { value: make(meter, "dd", "cv-value"), rest: make(meter, "dd", "cv-rest") };
+    }
+  }
+
+  // ---- drawing
+
+  draw() {
+    const { fold } = this;
+    const block = this.pinned === null ? fold.block : fold.blocks[this.pinned];
+    this.root.dataset.state = this.state;
+    say(this.title, block ? `Block ${block.index + 1}` : "Block board");
+    say(this.words, this.sentence());
+    this.drawChips();
+    this.drawTiles(block);
+    this.drawInspector(block);
+    this.drawRuler(block);
+    this.drawExperts(block);
+    this.drawMeters(block);
+    this.speak();
+  }
+
+  sentence() {
+    const last = { error: "The run ended with an error. Retry sends the message again.", stopped: "Stopped." };
+    if (this.state === "stopped" && this.fold.end) return this.fold.words;
+    return last[this.state] || this.fold.words || this.note || START[this.state] || "";
+  }
+
+  drawChips() {
+    const { blocks } = this.fold;
+    const shownBlock = this.pinned === null ? blocks.length - 1 : this.pinned;
+    this.chips.hidden = blocks.length < 2;
+    while (this.chips.children.length > blocks.length) this.chips.lastChild.remove();
+    blocks.forEach((block, at) => {
+      const chip = this.chips.children[at] || this.makeChip(at);
+      say(chip.lastChild, `\u00d7${block.steps.length}`);
+      mark(chip, "title", `${count(block.steps.length, "step")}`);
+      mark(chip, "aria-pressed", String(at === shownBlock));
+      mark(chip, "aria-label", `Block ${at + 1}, ${count(block.steps.length, "step")}`);
+    });
+  }
+
+  makeChip(at) {
+    const chip = make(this.chips, "button", "cv-chip");
+    chip.type = "button";
+    make(chip, "b").textContent = String(at + 1);
+    make(chip, "small");
+    chip.addEventListener("click", () => {
+      this.pinned = at === this.fold.blocks.length - 1 ? null : at;
+      this.soon();
+    });
+    return chip;
+  }
+
+  drawTiles(block) {
+    const slots = block ? block.slots : Array.from({ length: 32 }, masked);
+    const latest = block && !block.closed ? block.steps.length : -1;
+    this.tiles.resize(slots.length);
+    this.grid.classList.toggle("cv-idle", !block);
+    slots.forEach((slot, at) => drawTile(this.tiles.items[at], at, slot, block, latest));
+    const fixed = slots.filter((slot) => slot.state === "committed").length;
+    if (block) mark(this.grid, "aria-label", `Block ${block.index + 1}: ${fixed} of ${slots.length} slots committed`);
+  }
+
+  drawInspector(block) {
+    const at = this.tiles.at;
+    const slot = block && at !== null ? block.slots[at] : null;
+    this.inspector.classList.toggle("cv-empty", !slot);
+    if (!slot) {
+      say(this.token, "");
+      say(this.facts, "Point at a slot, or move through them with the arrow keys, to see how sure the model was.");
+      say(this.trail, "");
+      return;
+    }
+    say(this.token, slot.trail.length || slot.token ? shown(slot.token) : "\u2026");
+    say(this.facts, slotFacts(block, at));
+    say(this.trail, slot.trail.map(([step, sure, token]) => `${step} ${shown(token)} ${two(sure)}`).join("   "));
+    const steps = Math.max(block.steps.length, 2);
+    const first = this.onePerPass && slot.step ? slot.step - 1 : 0;
+    const x = (step) => (4 + (192 * (step - 1 - first)) / Math.max(steps - 1 - first, 1)).toFixed(1);
+    const y = (sure) => (44 - 40 * sure).toFixed(1);
+    mark(this.curve, "points", slot.trail.map(([step, sure]) => `${x(step)},${y(sure)}`).join(" "));
+    const bar = this.fold.run && this.fold.run.set.threshold;
+    mark(this.bar, "visibility", bar === undefined ? "hidden" : "visible");
+    if (bar !== undefined) for (const end of ["y1", "y2"]) mark(this.bar, end, y(bar));
+    const tip = slot.trail[slot.trail.length - 1];
+    mark(this.dot, "visibility", tip ? "visible" : "hidden");
+    if (tip) {
+      mark(this.dot, "cx", x(tip[0]));
+      mark(this.dot, "cy", y(tip[1]));
+    }
+  }
+
+  drawRuler(block) {
+    const steps = block ? block.steps : [];
+    const top = Math.max(8, ...steps.map((step) => step.committed.length));
+    this.ruler.resize(steps.length);
+    steps.forEach((step, at) => {
+      const { node, fill, number } = this.ruler.items[at];
+      const key = `${step.step} ${step.committed.length} ${step.forced} ${top}`;
+      if (node.key === key) return;
+      node.key = key;
+      node.classList.toggle("cv-forced", step.forced);
+      fill.style.height = `${(100 * step.committed.length) / top}%`;
+      fill.style.background = `var(--cv-step-${Math.min(step.step, 32)})`;
+      number.textContent = String(step.step);
+      node.setAttribute("aria-label", stepFacts(step));
+    });
+    const picked = this.ruler.at !== null && steps[this.ruler.at];
+    const sum = steps.reduce((total, step) => total + step.committed.length, 0);
+    const all = steps.length ? `${count(sum, "slot")} in ${count(steps.length, "step")}` : "none yet";
+    say(this.rulerSays, picked ? stepFacts(picked) : all);
+  }
+
+  drawExperts(block) {
+    const last = this.lastExperts(block);
+    this.experts.node.parentNode.hidden = this.onePerPass;
+    const [touched, kept, rerouted] = last ? last.experts : [[], [], []];
+    this.experts.resize(touched.length);
+    if (this.drawnExperts !== last) {
+      this.drawnExperts = last;
+      const top = Math.max(1, ...touched);
+      touched.forEach((number, at) => {
+        const { node, fill, number: keep } = this.experts.items[at];
+        fill.style.height = `${(100 * number) / top}%`;
+        keep.style.height = `${(100 * kept[at]) / top}%`;
+        node.setAttribute("aria-label", layerFacts(at, number, kept[at], rerouted[at]));
+      });
+    }
+    const at = this.experts.at;
+    const picked = last && at !== null && at < touched.length;
+    if (picked) say(this.expertsSay, layerFacts(at, touched[at], kept[at], rerouted[at]));
+    else say(this.expertsSay, last ? `kept ${range(kept)} of ${range(touched)} touched` : "none yet");
+  }
+
+  // The experts of the block's last step; of the block before it while it has none.
+  lastExperts(block) {
+    for (let at = block ? block.index : -1; at >= 0; at -= 1) {
+      const { steps } = this.fold.blocks[at];
+      if (steps.length) return steps[steps.length - 1].experts && steps[steps.length - 1];
+    }
+    return null;
+  }
+
+  // One token at a time: no block, so no experts to choose for it and no trail of guesses.
+  get onePerPass() {
+    return Boolean(this.fold.run) && this.fold.run.mode === "autoregressive";
+  }
+
+  drawMeters(block) {
+    const { fold, meters } = this;
+    const { end, passes } = fold;
+    const total = fold.passesAfterPrefill;
+    const per = end ? end.per : total ? fold.tokens / total : null;
+    const rate = end ? end.rate : fold.ms ? (1000 * fold.tokens) / fold.ms : null;
+    const last = this.lastExperts(block);
+    meters.kept.value.parentNode.hidden = meters.rerouted.value.parentNode.hidden = this.onePerPass;
+    const kinds = ["preview", "replay", "verify", "decode"].filter((kind) => passes[kind]);
+    meter(meters.per, per === null ? null : two(per), fold.tokens ? count(fold.tokens, "token") : "");
+    const digits = rate < 10 ? 1 : 0;
+    meter(meters.rate, rate === null ? null : rate.toFixed(digits), end ? `${end.sec.toFixed(1)} s in all` : "");
+    meter(meters.passes, total ? String(total) : null, kinds.map((kind) => `${passes[kind]} ${kind}`).join(" + "));
+    const [touched, kept, rerouted] = last ? last.experts.map(mean) : [];
+    meter(meters.kept, last ? kept.toFixed(1) : null, last ? `of ${touched.toFixed(1)} touched, a layer` : "");
+    meter(meters.rerouted, last ? two(rerouted) : null, last ? "experts lost, a slot" : "");
+  }
+
+  // A screen reader hears the line of words at most every three seconds, and always the last one.
+  speak() {
+    const over = ["finished", "stopped", "error", "idle", "failed"].includes(this.state);
+    const now = performance.now();
+    if (!over && now - (this.spoke || 0) < 3000) return;
+    this.spoke = now;
+    if (this.state !== "idle") say(this.aloud, this.sentence());
+  }
+}
+
+const START = {
+  idle: "Send a message, and its answer settles here, block by block.",
+  waiting: "Starting.",
+  running: "Starting.",
+  loading: "Loading the model.",
+};
+
+// A row of items that can be pointed at, tapped, or walked through with the arrow keys. `at`: the one picked, or null.
+class Picker {
+  constructor(node, label, makeItem, changed) {
+    Object.assign(this, { node, makeItem, changed, items: [], at: null, held: null });
+    node.id = node.id || `cv-${(Picker.made = (Picker.made || 0) + 1)}`;
+    mark(node, "role", "listbox");
+    mark(node, "aria-label", label);
+    node.addEventListener("pointermove", (event) => this.pick(this.under(event)));
+    node.addEventListener("pointerleave", () => this.pick(this.held));
+    node.addEventListener("click", (event) => this.hold(this.under(event)));
+    node.addEventListener("blur", () => this.hold(null));
+    node.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  under(event) {
+    const item = event.target.closest("[role=option]");
+    return item && this.node.contains(item) ? item.at : this.at;
+  }
+
+  key(event) {
+    const across = this.columns();
+    const move = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across, Home: -1e9, End: 1e9 }[event.key];
+    if (event.key === "Escape") return this.hold(null);
+    if (!move || !this.items.length) return;
+    event.preventDefault();
+    const from = this.at === null ? (move > 0 ? -1 : 0) : this.at;
+    this.hold(Math.min(this.items.length - 1, Math.max(0, this.at === null && move > 0 ? 0 : from + move)));
+  }
+
+  columns() {
+    const first = this.items[0];
+    const below = this.items.findIndex(({ node }) => node.offsetTop > first.node.offsetTop);
+    return below > 0 ? below : 1;
+  }
+
+  hold(at) {
+    this.held = at;
+    this.pick(at);
+  }
+
+  pick(at) {
+    if (at === this.at) return;
+    for (const [place, on] of [[this.at, false], [at, true]]) {
+      if (place !== null && this.items[place]) mark(this.items[place].node, "aria-selected", String(on));
+    }
+    this.at = at;
+    if (at === null) this.node.removeAttribute("aria-activedescendant");
+    else mark(this.node, "aria-activedescendant", `${this.node.id}-${at}`);
+    this.changed();
+  }
+
+  resize(length) {
+    if (length === this.items.length) return;
+    while (this.items.length > length) this.items.pop().node.remove();
+    while (this.items.length < length) {
+      const node = make(this.node, "div");
+      Object.assign(node, { at: this.items.length, id: `${this.node.id}-${this.items.length}` });
+      mark(node, "role", "option");
+      mark(node, "aria-selected", "false");
+      this.items.push({ node, ...this.makeItem(node) });
+    }
+    // An empty list of options is no place to stop at with the Tab key.
+    if (length) mark(this.node, "tabindex", "0");
+    else this.node.removeAttribute("tabindex");
+    if (this.at !== null && this.at >= length) this.hold(null);
+  }
+}
+
+function makeTile(node) {
+  node.className = "cv-tile";
+  const [word, step] = [make(node, "span", "cv-word"), make(node, "span", "cv-step")];
+  return { word, step, sure: make(node, "i", "cv-sure") };
+}
+
+function makeStep(node) {
+  node.className = "cv-tick";
+  return { fill: make(make(node, "span", "cv-shaft"), "i"), number: make(node, "span", "cv-number") };
+}
+
+function makeLayer(node) {
+  node.className = "cv-layer";
+  return { fill: make(node, "i", "cv-touched"), number: make(node, "i", "cv-kept") };
+}
+
+function drawTile({ node, word, step, sure }, at, slot, block, latest) {
+  const state = tileState(slot, at, block);
+  const now = slot.step === latest && latest > 0;
+  const key = `${state} ${slot.step} ${slot.forced} ${now} ${slot.confidence} ${slot.id} ${slot.token}`;
+  if (node.key === key) return;
+  node.key = key;
+  const forced = slot.forced ? " cv-forced" : "";
+  node.className = `cv-tile cv-${state}${forced}${now ? " cv-now" : ""}`;
+  word.textContent = state === "unused" ? "" : shown(slot.token);
+  word.classList.toggle("cv-long", slot.token.length > 8);
+  step.textContent = slot.step ? String(slot.step) : "";
+  const solid = state === "committed";
+  node.style.background = solid ? `var(--cv-step-${Math.min(slot.step, 32)})` : "";
+  node.style.color = solid ? `var(--cv-step-ink-${Math.min(slot.step, 32)})` : "";
+  node.style.setProperty("--sure", state === "masked" ? slot.confidence : 0);
+  node.setAttribute("aria-label", block ? slotLabel(block, at) : `slot ${at + 1}, empty`);
+}
+
+// masked, committed and given are the event's own. unused: the run ended before it was filled; dropped: committed past
+// the end, and not kept.
+function tileState(slot, at, block) {
+  if (!block || slot.state === "given") return slot.state;
+  if (block.closed && at >= block.kept) return slot.state === "committed" ? "dropped" : "unused";
+  return block.closed && slot.state === "masked" ? "unused" : slot.state;
+}
+
+function slotLabel(block, at) {
+  const slot = block.slots[at];
+  const token = slot.token ? quoted(slot.token) : "no preview yet";
+  return `slot ${at + 1}, ${token}, ${slotFacts(block, at)}`;
+}
+
+function slotFacts(block, at) {
+  const slot = block.slots[at];
+  const place = `position ${block.at + at}`;
+  const state = tileState(slot, at, block);
+  if (state === "unused") return `never needed \u00b7 ${place}`;
+  if (!slot.token && !slot.trail.length) return `masked, no preview yet \u00b7 ${place}`;
+  const sure = `confidence ${slot.confidence.toFixed(4)}`;
+  if (state === "given") return `given before the block began \u00b7 ${place}`;
+  if (state === "masked") return `masked, current preview \u00b7 ${sure} \u00b7 ${place}`;
+  const how = slot.forced ? `forced at step ${slot.step}` : `committed at step ${slot.step}`;
+  return `${how}${state === "dropped" ? ", not kept" : ""} \u00b7 ${sure} \u00b7 ${place}`;
+}
+
+function stepFacts({ step, committed, forced, left, ms }) {
+  const how = forced ? "1 slot forced" : `${count(committed.length, "slot")} committed`;
+  return `step ${step}: ${how}, ${left} left, ${ms.toFixed(0)} ms`;
+}
+
+function layerFacts(layer, touched, kept, rerouted) {
+  return `layer ${layer}: ${kept} kept of ${touched} touched, ${two(rerouted)} re-routed a slot`;
+}
+
+function meter({ value, rest }, number, words) {
+  say(value, number === null ? "\u2013" : number);
+  say(rest, words);
+}
+
+function mean(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0) / Math.max(numbers.length, 1);
+}
+
+function range(numbers) {
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  return low === high ? String(low) : `${low}\u2013${high}`;
+}
+
+// ---- elements
+
+function make(parent, tag, name) {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  return parent.appendChild(node);
+}
+
+function drawn(parent, tag, attributes) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return parent.appendChild(node);
+}
+
+function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function mark(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}

@@ -1,0 +1,59 @@
+// Draws the conversation from one JSON text. Neither side of it is trusted: everything enters as textContent.
+class Conversation {
+  constructor(root) {
+    this.root = root;
+    root.classList.add("cv-talk");
+    root.setAttribute("role", "log");
+    root.setAttribute("aria-label", "Conversation");
+    root.setAttribute("aria-live", "off"); // the board's status line speaks, at a pace one can follow
+    root.setAttribute("tabindex", "0");
+    this.blank = put(root, "p", "cv-blank");
+    this.blank.textContent = "Ask something, or take one of the examples below.";
+    this.turns = [];
+  }
+
+  show(text) {
+    const { turns } = text ? JSON.parse(text) : { turns: [] };
+    const low = this.root.scrollHeight - this.root.scrollTop - this.root.clientHeight < 48;
+    const grown = turns.length > this.turns.length;
+    this.blank.hidden = turns.length > 0;
+    while (this.turns.length > turns.length) this.turns.pop().node.remove();
+    turns.forEach((turn, at) => {
+      const place = this.turns[at] || (this.turns[at] = this.make());
+      set(place.prompt, turn.u);
+      set(place.answer, turn.a || (["waiting", "running"].includes(turn.s) ? "\u2026" : ""));
+      set(place.note, turn.n);
+      place.answer.parentNode.hidden = !place.answer.textContent;
+      place.node.dataset.state = turn.s;
+      place.answer.classList.toggle("cv-code", looksLikeCode(turn.a));
+      place.prompt.classList.toggle("cv-code", looksLikeCode(turn.u));
+    });
+    if (low || grown) this.root.scrollTop = this.root.scrollHeight;
+  }
+
+  make() {
+    const node = put(this.root, "div", "cv-turn");
+    const part = (who, name) => {
+      const part = put(node, "div", name);
+      put(part, "span", "cv-who").textContent = who;
+      return put(part, "div", "cv-text");
+    };
+    const [prompt, answer] = [part("You", "cv-prompt"), part("Clover", "cv-answer")];
+    return { node, prompt, answer, note: put(node, "p", "cv-note") };
+  }
+}
+
+// JSON, markup, fenced or indented text keeps its columns in a monospace face.
+function looksLikeCode(text) {
+  return /^\s*(```|[{[<])/.test(text) || /\n( {2,}|\t)\S/.test(text);
+}
+
+function put(parent, tag, name) {
+  const node = document.createElement(tag);
+  node.className = name;
+  return parent.appendChild(node);
+}
+
+function set(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}

@@ -1,0 +1,27 @@
+"""Messages that show the contrast: structured text settles in few steps, free prose in many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TOOLS = """Tools:
+{"name": "get_weather", "parameters": {"city": "string", "day": "string?"}}
+{"name": "set_timer", "parameters": {"minutes": "integer", "label": "string?"}}
+{"name": "book_table", "parameters": {"place": "string", "time": "HH:MM", "guests": "integer"}}"""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A message, the system prompt that goes with it, and the name on its button."""
+
+    name: str
+    prompt: str
+    system: str = ""
+
+
+EXAMPLES = (
+    Example("JSON tool call", "What is the weather in Lisbon tomorrow?", TOOLS),
+    Example("A list", "List five fruits, one a line."),
+    Example("Prose", "Tell me a short story about a lighthouse."),
+    Example("Small talk", "Hi! How are you today?"),
+)

@@ -1,0 +1,168 @@
+// The browser's fold: records in (clover_viz/ui/records.py says what they hold), the state of every block out.
+// Append-only: folding the first n records of a run gives the board as it was after n events.
+class Fold {
+  constructor() {
+    this.records = [];
+    this.run = null; // the `run` record
+    this.end = null; // the `end` record
+    this.blocks = [];
+    this.passes = { prefill: 0, preview: 0, replay: 0, verify: 0, decode: 0 };
+    this.ms = 0;
+  }
+
+  get last() {
+    return this.records[this.records.length - 1];
+  }
+
+  get block() {
+    return this.blocks[this.blocks.length - 1];
+  }
+
+  add(record) {
+    this.records.push(record);
+    this.ms += record.ms || 0;
+    const take = this["on_" + record.k];
+    if (take) take.call(this, record);
+  }
+
+  on_run(record) {
+    this.run = record;
+  }
+
+  on_prefill() {
+    this.passes.prefill += 1;
+  }
+
+  on_open({ b, at, n }) {
+    this.close();
+    this.blocks.push({ index: b, at, slots: Array.from({ length: n }, masked), steps: [], closed: false, kept: n });
+  }
+
+  on_step(record) {
+    const block = this.block;
+    for (const [slot, id, token, confidence] of record.g || []) {
+      Object.assign(block.slots[slot], { state: "given", id, token, confidence });
+    }
+    for (const [slot, id, token, confidence] of record.w) {
+      const place = block.slots[slot];
+      Object.assign(place, { id, token, confidence });
+      place.trail.push([record.s, confidence, token]);
+    }
+    for (const slot of record.c) {
+      Object.assign(block.slots[slot], { state: "committed", step: record.s, forced: Boolean(record.f) });
+    }
+    this.passes.preview += 1;
+    this.stepped(block, record);
+  }
+
+  on_replay({ n }) {
+    this.passes.replay += 1;
+    this.block.kept = n;
+    this.close();
+  }
+
+  // One token at a time: the row of slots is a window on the text, and every token is a step of its own.
+  on_token({ p, w: [id, token, confidence], ms }) {
+    const size = 32;
+    const start = this.run ? this.run.prompt : 0;
+    const index = Math.floor((p - start) / size);
+    if (!this.block || this.block.index !== index) this.on_open({ b: index, at: start + index * size, n: size });
+    const slot = (p - start) % size;
+    const step = slot + 1;
+    Object.assign(this.block.slots[slot], { state: "committed", id, token, confidence, step, forced: false });
+    this.block.slots[slot].trail.push([step, confidence, token]);
+    this.passes.decode += index + slot > 0 ? 1 : 0; // the first token is the prompt pass's own
+    this.stepped(this.block, { s: step, c: [slot], ms });
+  }
+
+  on_end(record) {
+    this.end = record;
+    this.passes = record.passes;
+    if (!this.block || record.reason === "cancelled") return; // a stopped block stays as it stood
+    const told = record.tokens + (record.reason === "end" ? 1 : 0); // the end token has a slot and no text
+    this.block.kept = Math.min(this.block.slots.length, Math.max(0, this.run.prompt + told - this.block.at));
+    this.close();
+  }
+
+  stepped(block, { s, c, f, x, ms }) {
+    const left = block.slots.filter((slot) => slot.state === "masked").length;
+    block.steps.push({ step: s, committed: c, forced: Boolean(f), left, experts: x && x[0].length ? x : null, ms });
+  }
+
+  close() {
+    if (this.block) this.block.closed = true;
+  }
+
+  // Tokens fixed so far; the run's own count, which leaves out the end token, once there is one.
+  get tokens() {
+    if (this.end) return this.end.tokens;
+    let count = 0;
+    for (const block of this.blocks) for (const slot of block.slots) count += slot.state === "committed" ? 1 : 0;
+    return count;
+  }
+
+  get passesAfterPrefill() {
+    const { preview, replay, verify, decode } = this.passes;
+    return preview + replay + verify + decode;
+  }
+
+  // What just happened, in plain words.
+  get words() {
+    const last = this.last;
+    if (!last) return "";
+    const name = this.block ? `Block ${this.block.index + 1}` : "";
+    if (last.k === "run") return `Reading the prompt: ${count(last.prompt, "token")}.`;
+    if (last.k === "prefill") return `The prompt is read: ${count(last.n, "token")} in the cache.`;
+    if (last.k === "open") return `${name}: ${last.n} slots, all masked.`;
+    if (last.k === "step") return this.stepWords();
+    if (last.k === "replay") {
+      const steps = count(this.block.steps.length, "step");
+      return `${name} is done after ${steps}; one causal pass replayed it into the cache.`;
+    }
+    if (last.k === "token") {
+      return `Token ${this.tokens}: ${quoted(last.w[1])} at ${two(last.w[2])}. One pass, one token.`;
+    }
+    if (last.k === "end") return this.endWords();
+    return "";
+  }
+
+  stepWords() {
+    const { step, committed, forced, left } = this.block.steps[this.block.steps.length - 1];
+    const bar = this.run.set.threshold;
+    const rest = `${left || "none"} left`;
+    if (forced) {
+      const slot = this.block.slots[committed[0]];
+      const surest = `${quoted(slot.token)} at ${two(slot.confidence)}`;
+      return `Step ${step}: nothing over ${bar}; the surest, ${surest}, was forced; ${rest}.`;
+    }
+    return `Step ${step}: ${count(committed.length, "slot")} over ${bar}; ${rest}.`;
+  }
+
+  endWords() {
+    const { reason, tokens, per } = this.end;
+    const how = { cancelled: "Stopped", length: "Cut at the limit", stop: "Stop text met" }[reason] || "Finished";
+    const rate = per === null ? "" : `, ${two(per)} a pass`;
+    return `${how}: ${count(tokens, "token")} in ${count(this.passesAfterPrefill, "pass", "passes")}${rate}.`;
+  }
+}
+
+function masked() {
+  return { state: "masked", id: null, token: "", confidence: 0, step: 0, forced: false, trail: [] };
+}
+
+function count(number, one, many) {
+  return `${number} ${number === 1 ? one : many || one + "s"}`;
+}
+
+function two(number) {
+  return number.toFixed(2);
+}
+
+// A token with its blanks made visible.
+function shown(token) {
+  return token.replace(/ /g, "\u00b7").replace(/\r?\n/g, "\u21b5").replace(/\t/g, "\u21e5");
+}
+
+function quoted(token) {
+  return `\u201c${shown(token)}\u201d`;
+}

@@ -1,0 +1,69 @@
+from typing import NamedTuple
+
+import torch
+
+
+class Routing(NamedTuple):
+    experts: torch.Tensor  # [..., T, K] int64, most probable first
+    weights: torch.Tensor  # [..., T, K] fp32, sum to 1 over the allowed ones; 0 where fewer than K are allowed
+    touched: torch.Tensor  # [...] int64, distinct experts among the slots' own choices
+    kept: torch.Tensor  # [...] int64, experts allowed (= touched without a coreset)
+    rerouted: torch.Tensor  # [...] fp32, mean number of a slot's own K choices that were not allowed
+
+
+def _own_choices(logits: torch.Tensor, top_k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The K largest softmax probabilities (fp32, not renormalised) and their experts. [..., T, K] each"""
+    return logits.float().softmax(-1).topk(top_k, dim=-1)
+
+
+def _chosen(experts: torch.Tensor, number: int) -> torch.Tensor:
+    """Was an expert chosen by any slot? [..., T, K] -> bool [..., E]"""
+    flat = experts.flatten(-2)
+    return torch.zeros(*flat.shape[:-1], number, dtype=torch.bool, device=flat.device).scatter(-1, flat, True)
+
+
+def route(logits: torch.Tensor, top_k: int) -> Routing:
+    """Softmax over all experts in fp32, the K best, renormalised. logits [..., T, E]"""
+    p, experts = _own_choices(logits, top_k)
+    touched = _chosen(experts, logits.shape[-1]).sum(-1)
+    return Routing(experts, p / p.sum(-1, keepdim=True), touched, touched, torch.zeros_like(touched, dtype=torch.float32))
+
+
+def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float) -> torch.Tensor:
+    """The experts a block may use: bool [..., E].
+
+    Sums each slot's K probabilities (as the softmax gave them) per expert, sorts descending (ties: lower index first) and
+    keeps the smallest set whose share of the total reaches `top_p`: at least one expert, never one that no slot chose.
+    """
+    mass = torch.zeros(*p.shape[:-2], number, dtype=torch.float32, device=p.device)
+    mass = mass.scatter_add(-1, experts.flatten(-2), p.flatten(-2))
+    ranked, order = mass.sort(dim=-1, descending=True, stable=True)
+    before = ranked.cumsum(-1) - ranked
+    # An expert is needed while the ones before it fall short of the share.
+    needed = (before < top_p * mass.sum(-1, keepdim=True)) & (ranked > 0)
+    needed[..., 0] = True
+    return torch.zeros_like(needed).scatter(-1, order, needed)
+
+
+def route_coreset(logits: torch.Tensor, top_k: int, top_p: float, valid: torch.Tensor | None = None) -> Routing:
+    """Route every slot inside the coreset of its block: its top min(K, kept) there, renormalised. logits [..., B, E]
+
+    `valid` [..., B] (bool) leaves slots out of the block: shorter blocks in a batch.
+    """
+    number = logits.shape[-1]
+    p, own = _own_choices(logits, top_k)
+    with torch.no_grad():
+        counted = p if valid is None else p * valid.unsqueeze(-1)
+        allowed = coreset(counted, own, number, top_p)
+        touched = _chosen(own if valid is None else _repeat_first_valid(own, valid), number).sum(-1)
+        lost = (~allowed.unsqueeze(-2).expand(*own.shape[:-1], number).gather(-1, own)).sum(-1).float()
+        rerouted = lost.mean(-1) if valid is None else (lost * valid).sum(-1) / valid.sum(-1)
+    inside = logits.float().masked_fill(~allowed.unsqueeze(-2), float("-inf")).softmax(-1)
+    p, experts = inside.topk(top_k, dim=-1)
+    return Routing(experts, p / p.sum(-1, keepdim=True), touched, allowed.sum(-1), rerouted)
+
+
+def _repeat_first_valid(own: torch.Tensor, valid: torch.Tensor) -> torch.Tensor:
+    """Replace the choices of slots that are left out by those of the block's first valid slot."""
+    first = valid.int().argmax(-1)[..., None, None].expand(*own.shape[:-2], 1, own.shape[-1])
+    return torch.where(valid.unsqueeze(-1), own, own.gather(-2, first))

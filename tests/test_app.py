@@ -1,0 +1,548 @@
+"""The page in a real browser, over a scripted engine: what a visitor sees is what the events say."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gradio")
+
+from browser import Visitor, chromium, served
+from scripted_engine import ScriptedEngine
+
+from clover_viz.events import Event, Text
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings
+from clover_viz.trace.canvas import fold
+from clover_viz.ui.examples import EXAMPLES, TOOLS
+
+ROOT = Path(__file__).parent.parent
+TINY = ROOT / "assets" / "clover-tiny"
+STORY = "The keeper of the lighthouse counts.\n\n  - one\n  - two\n\nThen the lamp goes out, and nobody minds. " * 3
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return ScriptedEngine(STORY, pace=80)
+
+
+@pytest.fixture(scope="module")
+def address(engine):
+    with served(lambda: engine) as (address, _):
+        yield address
+
+
+@pytest.fixture
+def visitor(browser, address, engine):
+    engine.pace, engine.passes_after_cancel = 80, 0
+    with Visitor(browser, address) as visitor:
+        yield visitor
+        assert not visitor.faults
+
+
+# Records what the board shows after every drawing, with the number of records it had folded.
+WATCH = """() => {
+  const board = document.querySelector(".cv-board").parentElement.board;
+  const draw = board.draw.bind(board);
+  window.seen = [];
+  board.draw = () => {
+    draw();
+    const tiles = [...document.querySelectorAll(".cv-tile")].map((tile) => ({
+      state: tile.className.match(/cv-(masked|committed|given|unused|dropped)/)[1],
+      token: tile.querySelector(".cv-word").textContent,
+      step: Number(tile.querySelector(".cv-step").textContent),
+      forced: tile.classList.contains("cv-forced"),
+    }));
+    window.seen.push({ run: board.id, records: board.fold.records.length, tiles });
+  };
+}"""
+
+
+def shown(token):
+    return token.replace(" ", "·").replace("\n", "↵")
+
+
+def drawn_events(engine, settings, **options):
+    """The run again without a page: the events that the board draws."""
+    pace, engine.pace = engine.pace, 1e6
+    try:
+        events = list(engine.generate([{"role": "user", "content": "go"}], settings, **options))
+    finally:
+        engine.pace = pace
+    return [event for event in events if not isinstance(event, Text)]
+
+
+def snapshots(visitor):
+    return [seen for seen in visitor.page.evaluate("window.seen") if seen["run"] and seen["records"]]
+
+
+def test_a_message_settles_on_the_board_and_in_the_conversation(visitor):
+    visitor.send("go")
+    visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 4")
+    visitor.shoot("light-running")
+    visitor.until("finished")
+    visitor.ready()
+    assert visitor.answer() == STORY
+    assert visitor.tiles("masked") == 0 and visitor.tiles() > 0
+    assert "Finished: " in visitor.words() and " a pass." in visitor.words()
+    assert "passes" in visitor.page.locator(".cv-note").text_content()
+    text = visitor.page.locator(".cv-answer .cv-text")
+    assert text.evaluate("node => getComputedStyle(node).whiteSpace") == "pre-wrap"
+    visitor.shoot("light-finished")
+
+
+def test_every_drawing_equals_the_fold_of_the_events_so_far(visitor, engine):
+    visitor.page.evaluate(WATCH)
+    visitor.ask("go")
+    events = drawn_events(engine, DenoiseSettings(threshold=0.95, block_size=32, coreset_top_p=0.9))
+    seen = snapshots(visitor)
+    assert len(seen) > 10
+    for snapshot in seen:
+        canvas = fold(events[: snapshot["records"]])
+        if canvas.block is None or canvas.finished:
+            continue
+        for cell, tile in zip(canvas.block.cells, snapshot["tiles"], strict=True):
+            state = cell.state if canvas.block.active or cell.state == "committed" else "unused"
+            assert (tile["state"], tile["step"], tile["forced"]) == (state, cell.step, cell.forced)
+            assert tile["token"] == ("" if state == "unused" else shown(cell.token))
+    assert seen[-1]["records"] == len(events)
+    assert [t["token"] for t in seen[-1]["tiles"] if t["state"] == "committed"] == [
+        shown(cell.token) for cell in fold(events).block.cells
+    ]
+
+
+def test_one_token_at_a_time_fills_the_board_in_reading_order(visitor, engine):
+    visitor.page.evaluate(WATCH)
+    visitor.page.get_by_label("One token at a time").check()
+    visitor.page.wait_for_selector("#threshold", state="hidden")
+    visitor.ask("go")
+    events = drawn_events(engine, AutoregressiveSettings())
+    for snapshot in snapshots(visitor):
+        tokens = [shown(token.token) for token in fold(events[: snapshot["records"]]).tokens]
+        start = (len(tokens) - 1) // 32 * 32 if tokens else 0
+        shown_tokens = [tile["token"] for tile in snapshot["tiles"] if tile["state"] == "committed"]
+        assert shown_tokens == tokens[start:]
+    assert visitor.page.locator(".cv-part", has_text="Experts").is_hidden()
+    visitor.shoot("light-one-token")
+
+
+def test_stop_ends_the_passes_within_one_step_and_the_next_run_works(visitor, engine):
+    engine.pace = 15
+    visitor.send("go")
+    visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 3")
+    visitor.page.locator("#stop").click()
+    visitor.until("stopped")
+    visitor.ready()
+    assert engine.passes_after_cancel <= 1
+    assert "Stopped" in visitor.page.locator(".cv-note").text_content()
+    assert visitor.tiles() > 3, "a stopped block stays as it stood"
+    engine.pace = 80
+    visitor.ask("say: and on")
+    assert visitor.answer() == "and on"
+
+
+def test_two_visitors_never_mix_and_the_second_sees_that_it_waits(browser, visitor, address, engine):
+    engine.pace = 25
+    with Visitor(browser, address) as other:
+        visitor.send("say: " + "alpha " * 30)
+        visitor.until("running")
+        other.send("say: " + "omega " * 30)
+        other.hears("1 run ahead")
+        assert other.tiles() == 0
+        engine.pace = 80
+        visitor.until("finished")
+        other.until("finished")
+        for page, own, foreign in ((visitor, "alpha", "omega"), (other, "omega", "alpha")):
+            body = page.page.locator("body").inner_text()
+            assert own in body and foreign not in body
+            assert page.answer() == f"{own} " * 30
+
+
+def test_html_and_scripts_are_shown_as_they_are(visitor, engine):
+    text = '<script>window.hit=1</script><img src=x onerror="window.hit=1"> {"a": [1, "|"]} `${window.hit=1}` {{value}}'
+    visitor.ask(f"say: {text}")
+    assert visitor.answer() == text
+    assert visitor.page.locator(".cv-prompt .cv-text").text_content() == f"say: {text}"
+    assert "".join(visitor.page.locator(".cv-tile.cv-committed .cv-word").all_text_contents()) == shown(text)
+    assert visitor.page.evaluate("window.hit") is None
+    assert visitor.page.locator(".cv-talk script, .cv-talk img, .cv-board script, .cv-board img").count() == 0
+
+
+def test_nothing_is_asked_of_other_hosts(visitor, address):
+    visitor.ask("go")
+    assert visitor.requests
+    assert [url for url in visitor.requests if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def test_an_error_is_shown_once_and_the_next_run_works(visitor):
+    visitor.send("fail: now")
+    visitor.until("error")
+    visitor.ready()
+    toast = visitor.page.locator(".toast-body")
+    assert toast.count() == 1
+    assert "the scripted engine failed on <b>purpose</b> & denoise" in toast.inner_text()
+    assert visitor.page.get_by_text("failed on").count() == 1
+    assert "error" in visitor.page.locator(".cv-note").text_content()
+    visitor.shoot("light-error", full_page=False)
+    visitor.ask("say: fine")
+    assert visitor.answer() == "fine"
+
+
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ("   ", "The message is empty"),
+        ("x" * 100_001, "at most 100,000 characters, got 100,001"),
+        ("x" * 30_000, "got a prompt of 30000"),
+    ],
+    ids=["empty", "too long for a page", "too long for the model"],
+)
+def test_a_prompt_that_cannot_be_taken_is_refused_in_words(visitor, engine, message, says):
+    before = engine.started
+    visitor.send(message)
+    visitor.page.wait_for_selector(".toast-body")
+    assert says in visitor.page.locator(".toast-body").inner_text()
+    assert engine.started == before
+    visitor.ready()
+
+
+def test_a_setting_out_of_range_is_refused_in_words(visitor, engine):
+    before = engine.started
+    visitor.more_settings()
+    visitor.page.locator("#seed input").fill("-1")
+    visitor.page.keyboard.press("Tab")
+    visitor.send("go")
+    visitor.page.wait_for_selector(".toast-body")
+    assert "seed must be a whole number in [0, " in visitor.page.locator(".toast-body").inner_text()
+    assert engine.started == before
+
+
+def test_settings_reach_the_engine(visitor, engine):
+    visitor.more_settings()
+    visitor.page.locator("#block_size").get_by_label("8", exact=True).check()
+    visitor.page.locator("#coreset").get_by_role("checkbox").uncheck()
+    visitor.page.locator("#system textarea").fill("Be brief.")
+    visitor.ask("go")
+    assert visitor.page.locator(".cv-tile").count() == 8
+    assert engine.calls[-1] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "go"}]
+    run = visitor.page.evaluate("document.querySelector('.cv-board').parentElement.board.fold.run")
+    assert run["set"]["block_size"] == 8 and run["set"]["coreset_top_p"] is None
+    assert visitor.page.locator(".cv-chip").count() > 10
+
+
+def test_examples_run_at_a_press_with_their_tools(visitor, engine):
+    visitor.begins(visitor.page.get_by_role("button", name=EXAMPLES[0].name).click)
+    visitor.until("finished")
+    assert engine.calls[-1] == [
+        {"role": "system", "content": TOOLS},
+        {"role": "user", "content": EXAMPLES[0].prompt},
+    ]
+
+
+def test_the_conversation_goes_on_is_tried_again_and_cleared(visitor, engine):
+    visitor.ask("say: one")
+    visitor.ask("say: two")
+    said = [("user", "say: one"), ("assistant", "one"), ("user", "say: two")]
+    assert [(m["role"], m["content"]) for m in engine.calls[-1]] == said
+    visitor.begins(visitor.page.locator("#retry").click)
+    visitor.until("finished")
+    visitor.ready()
+    assert [(m["role"], m["content"]) for m in engine.calls[-1]] == said
+    assert visitor.page.locator(".cv-turn").count() == 2
+    visitor.page.locator("#clear").click()
+    visitor.page.wait_for_selector(".cv-turn", state="detached")
+    visitor.until("idle")
+    visitor.ask("say: three")
+    assert [m["content"] for m in engine.calls[-1]] == ["say: three"]
+
+
+def test_clear_in_the_middle_of_a_run_stops_it_for_good(visitor, engine):
+    engine.pace = 15
+    visitor.send("go")
+    visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 3")
+    visitor.page.locator("#clear").click()
+    visitor.until("idle")
+    visitor.ready()
+    assert engine.passes_after_cancel <= 1
+    assert visitor.page.locator(".cv-turn").count() == 0 and visitor.tiles() == 0
+
+
+def test_a_reload_in_the_middle_of_a_run_frees_the_model(visitor, engine):
+    engine.pace = 10
+    visitor.send("go")
+    visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 0")
+    visitor.page.reload()
+    assert engine._lock.acquire(timeout=2), "the model is still held two seconds after the page left"
+    engine._lock.release()
+    engine.pace = 80
+    visitor.page.wait_for_selector(".cv-tile")
+    visitor.ask("say: back")
+    assert visitor.answer() == "back"
+
+
+def test_lost_frames_are_made_good(visitor):
+    visitor.page.evaluate("""() => {
+      const board = document.querySelector(".cv-board").parentElement.board;
+      const take = board.frame.bind(board), ask = board.askFrom;
+      let number = 0;
+      window.asked = 0;
+      board.frame = (text) => { number += 1; if (number % 5 !== 3) take(text); };
+      board.askFrom = (have) => { window.asked += 1; ask(have); };
+    }""")
+    visitor.ask("go")
+    assert visitor.page.evaluate("window.asked") > 0
+    assert visitor.page.evaluate("document.querySelector('.cv-board').parentElement.board.fold.end.text") is None
+    assert visitor.answer() == STORY
+    assert "Finished" in visitor.words()
+
+
+def test_slots_past_the_end_and_given_slots_have_their_own_look(visitor):
+    records = [
+        {"k": "run", "mode": "denoise", "prompt": 10, "set": {"threshold": 0.95}},
+        {"k": "open", "b": 0, "at": 10, "n": 5},
+        {"k": "step", "b": 0, "s": 1, "c": [1, 3], "w": [[1, 1, "a", 1], [2, 1, "b", 0.5], [3, 1, "c", 1]],
+         "g": [[0, 1, "x", 1]], "x": [[9], [5], [1]], "ms": 1},
+    ]  # fmt: skip
+    end = {"k": "end", "reason": "end", "tokens": 2, "per": 2, "rate": 9, "sec": 1, "passes": {"preview": 1}}
+    show = "frame => document.querySelector('.cv-board').parentElement.board.frame(JSON.stringify(frame))"
+
+    def looks():
+        visitor.page.wait_for_timeout(100)
+        return visitor.page.evaluate(
+            "[...document.querySelectorAll('.cv-tile')].map(t => t.className.match(/cv-(?!tile|now|forced)(\\w+)/)[1])"
+        )
+
+    visitor.page.evaluate(show, {"run": "r", "state": "running", "note": "", "from": 0, "records": records})
+    assert looks() == ["given", "committed", "masked", "committed", "masked"]
+    visitor.page.evaluate(show, {"run": "r", "state": "finished", "note": "", "from": 3, "records": [end]})
+    assert looks() == ["given", "committed", "unused", "dropped", "unused"]
+
+
+def test_frames_are_coalesced(visitor, engine):
+    engine.pace = 300
+    visitor.page.evaluate("""() => {
+      const board = document.querySelector(".cv-board").parentElement.board;
+      const take = board.frame.bind(board);
+      window.arrivals = [];
+      board.frame = (text) => { window.arrivals.push(performance.now()); take(text); };
+    }""")
+    visitor.ask("say: " + "word " * 200)
+    arrivals = visitor.page.evaluate("window.arrivals")
+    assert len(arrivals) <= 25 * (arrivals[-1] - arrivals[0]) / 1000 + 3  # the first, the last, and the button's
+    assert len(arrivals) < visitor.page.evaluate(
+        "document.querySelector('.cv-board').parentElement.board.fold.records.length"
+    )
+
+
+def test_a_client_that_never_reads_piles_up_no_messages(engine):
+    import httpx
+
+    engine.pace = 150
+    with served(lambda: engine) as (address, blocks):
+        numbers = {block.fn.__name__: number for number, block in reversed(blocks.fns.items()) if block.fn}
+
+        def call(name, *data):
+            body = {"data": [None, *data], "fn_index": numbers[name], "session_hash": "deaf"}
+            assert httpx.post(f"{address}gradio_api/queue/join", json=body).status_code == 200
+
+        call("begin", "say: " + "word " * 300, "denoise", 0.95, 32, True, 0.9, 0, 1000, 0, "")
+        time.sleep(0.5)
+        before = engine.started
+        call("stream")
+        deadline = time.monotonic() + 10
+        while engine.started == before or engine._lock.locked():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert blocks._queue.pending_messages_per_session["deaf"].qsize() < 20
+
+
+def test_many_runs_leave_the_page_no_larger(visitor):
+    count = "document.getElementsByTagName('*').length"
+    sizes = []
+    for _ in range(4):
+        visitor.ask("say: " + "word " * 60)
+        visitor.page.locator("#clear").click()
+        visitor.until("idle")
+        visitor.page.wait_for_selector(".cv-turn", state="detached")
+        visitor.page.wait_for_timeout(100)
+        sizes.append(visitor.page.evaluate(count))
+    assert len(set(sizes[1:])) == 1
+
+
+def test_every_control_has_a_name_and_the_keyboard_reaches_it(visitor):
+    visitor.more_settings()
+    nameless = visitor.page.evaluate("""() => {
+      const named = (node) => (node.innerText || "").trim() || node.getAttribute("aria-label") || node.labels?.length;
+      const controls = document.querySelectorAll("button, input, textarea, [role=listbox], [role=log]");
+      return [...controls].filter((node) => node.offsetParent && !named(node)).map((node) => node.outerHTML);
+    }""")
+    assert nameless == []
+    visitor.ask("go")
+    visitor.page.locator("#prompt textarea").focus()
+    reached = set()
+    for _ in range(40):
+        visitor.page.keyboard.press("Tab")
+        reached.add(visitor.page.evaluate("""() => {
+          const node = document.activeElement;
+          const part = node.closest(".cv-tiles, .cv-ruler, .cv-experts, .cv-blocks");
+          return part ? part.className : node.closest("[id]:not([id^=component])")?.id;
+        }"""))
+    places = "send retry clear mode threshold seed system cv-tiles cv-ruler cv-experts cv-blocks".split()
+    assert [place for place in places if place not in " ".join(filter(None, reached))] == []
+    grid = visitor.page.locator(".cv-tiles")
+    grid.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        visitor.page.keyboard.press(key)
+    active = grid.get_attribute("aria-activedescendant")
+    assert active.endswith("-9")
+    assert visitor.page.locator(f"#{active}").get_attribute("aria-label").startswith("slot 10, ")
+    visitor.page.wait_for_function("document.querySelector('.cv-facts').textContent.includes('position')")
+
+
+def test_a_slot_under_the_pointer_tells_its_confidence_over_the_steps(visitor):
+    visitor.ask("go")
+    visitor.page.locator(".cv-chip").first.click()
+    slot = visitor.page.evaluate("""() => {
+      const { slots } = document.querySelector(".cv-board").parentElement.board.fold.blocks[0];
+      const at = slots.findIndex((slot) => slot.step > 2);
+      return { at, ...slots[at] };
+    }""")
+    visitor.page.locator(".cv-tile").nth(slot["at"]).hover()
+    visitor.page.wait_for_function("document.querySelector('.cv-trail').textContent !== ''")
+    assert f"at step {slot['step']}" in visitor.page.locator(".cv-facts").text_content()
+    assert len(visitor.page.locator(".cv-trail").text_content().split("   ")) == slot["step"]
+    assert len(visitor.page.locator(".cv-curve").get_attribute("points").split()) == slot["step"]
+    visitor.shoot("light-slot")
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(browser, address):
+    with Visitor(browser, address, 390, 844, has_touch=True, is_mobile=True) as phone:
+        phone.send("go")
+        phone.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 4")
+        phone.shoot("phone-running")
+        phone.until("finished")
+        phone.ready()
+        assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
+        columns = phone.page.evaluate("getComputedStyle(document.querySelector('.cv-tiles')).gridTemplateColumns")
+        assert len(columns.split()) == 4
+        phone.page.locator(".cv-tile").nth(5).tap()
+        phone.page.wait_for_function("document.querySelector('.cv-facts').textContent.includes('position')")
+        phone.shoot("phone-finished")
+        assert not phone.faults
+
+
+def test_dark_and_still(browser, address):
+    with Visitor(browser, address, color_scheme="dark", reduced_motion="reduce") as visitor:
+        visitor.send("go")
+        visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 4")
+        tile = visitor.page.locator(".cv-tile.cv-committed").first
+        assert tile.evaluate("node => getComputedStyle(node).animationName") == "none"
+        visitor.shoot("dark-running")
+        visitor.until("finished")
+        visitor.ready()
+        visitor.shoot("dark-finished")
+        assert not visitor.faults
+
+
+def test_the_board_has_a_name_and_tells_what_happens(visitor):
+    visitor.ask("go")
+    assert visitor.page.get_by_role("region", name="Block board").count() == 1
+    assert visitor.page.locator(".cv-aloud[role=status]").text_content().startswith("Finished")
+    assert "slots committed" in visitor.page.locator(".cv-tiles").get_attribute("aria-label")
+
+
+def test_a_model_that_loads_is_said_to_load_and_answers_then(browser):
+    gate = threading.Event()
+
+    def load():
+        gate.wait(20)
+        return ScriptedEngine("late but well")
+
+    with served(load, "heavy-model") as (address, _), Visitor(browser, address) as visitor:
+        visitor.hears("Loading heavy-model")
+        visitor.shoot("light-loading")
+        visitor.send("go")
+        visitor.hears("your message goes first")
+        gate.set()
+        visitor.until("finished")
+        assert visitor.answer() == "late but well"
+        visitor.page.wait_for_function("document.querySelector('.cv-footer').textContent.includes('scripted on cpu')")
+
+
+def test_a_model_that_does_not_load_says_why(browser):
+    def load():
+        raise ValueError("model.norm.weight must have the shape [160], got [128]")
+
+    with served(load, "broken-model") as (address, _), Visitor(browser, address) as visitor:
+        visitor.hears("got [128]")
+        visitor.send("go")
+        visitor.page.wait_for_selector(".toast-body")
+        assert "model.norm.weight must have" in visitor.page.locator(".toast-body").inner_text()
+        visitor.ready()
+
+
+def test_generate_streams_the_engines_events(address, engine):
+    from gradio_client import Client
+    from gradio_client.exceptions import AppError
+
+    client = Client(address, verbose=False)
+    lines = list(client.submit(prompt="go", block_size=16, seed=3, api_name="/generate"))
+    events = [Event.from_json_dict(json.loads(line)) for line in lines]
+    settings = DenoiseSettings(threshold=0.95, block_size=16, coreset_top_p=0.9)
+    expected = list(engine.generate([{"role": "user", "content": "go"}], settings, seed=3))
+    assert [e for e in events if e != events[-1]] == [e for e in expected if e != expected[-1]]
+    assert events[-1].text == STORY
+    with pytest.raises(AppError, match=r"threshold must be in \[0, 1\], got 3"):
+        client.predict(prompt="go", threshold=3, api_name="/generate")
+    with pytest.raises(AppError, match="failed on <b>purpose</b>"):
+        client.predict(prompt="fail: now", api_name="/generate")
+
+
+def test_generate_stops_when_its_caller_does(address, engine):
+    from gradio_client import Client
+
+    engine.pace, engine.passes_after_cancel = 15, 0
+    job = Client(address, verbose=False).submit(prompt="go", api_name="/generate")
+    for _ in range(100):
+        time.sleep(0.05)
+        if engine._lock.locked():
+            break
+    job.cancel()
+    assert engine._lock.acquire(timeout=2)
+    engine._lock.release()
+    assert engine.passes_after_cancel <= 1
+
+
+@pytest.mark.skipif(not (TINY / "model.safetensors").is_file(), reason="assets/clover-tiny is not there")
+def test_the_embedded_model_answers_on_the_page(browser):
+    def load():
+        from clover_viz.engine import Engine
+
+        return Engine.load(TINY, device="cpu")
+
+    with served(load, "clover-tiny") as (address, _), Visitor(browser, address) as visitor:
+        visitor.page.get_by_role("button", name=EXAMPLES[0].name).click()
+        visitor.until("finished")
+        visitor.ready()
+        assert visitor.answer().strip()
+        assert visitor.page.locator(".cv-layer").count() == 16
+        visitor.shoot("light-clover-tiny")
+        assert not visitor.faults
+
+
+def test_the_command_line_refuses_a_bad_port_in_one_line():
+    done = subprocess.run(
+        [sys.executable, "app.py", "--port", "99999"], cwd=ROOT, capture_output=True, text=True, env={**os.environ}
+    )
+    assert done.returncode == 2
+    assert "port must be in [1, 65535], got '99999'" in done.stderr.splitlines()[-1]

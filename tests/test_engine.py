@@ -1,0 +1,398 @@
+"""One engine: prompts in, stop texts, cancelling, one run at a time, and the figures of a run."""
+
+import gc
+import threading
+import time
+
+import pytest
+import torch
+from scripted import BYTE, END, MASK, ByteTokenizer, ScriptedModel, engine, ids, of
+
+from clover_viz.engine import Engine
+from clover_viz.errors import UserError
+from clover_viz.events import Denoised, PassCounts, Prefilled, RunFinished, RunStarted, Text, TokenDecoded
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
+from clover_viz.transcript import StopFilter
+
+BOTH = [DenoiseSettings(), AutoregressiveSettings()]
+MODE = [settings.mode for settings in BOTH]
+
+
+def collect(model, settings, prompt="hi", **options):
+    return list(engine(model).generate(prompt, settings, **options))
+
+
+# Prompts
+
+
+def test_a_string_is_one_user_turn():
+    as_text, as_messages = ScriptedModel([END]), ScriptedModel([END])
+    engine(as_text).complete("hi", AutoregressiveSettings())
+    engine(as_messages).complete([{"role": "user", "content": "hi"}], AutoregressiveSettings())
+    assert as_text.calls == as_messages.calls == [("prefill", ids("user: hi\nassistant: "))]
+
+
+@pytest.mark.parametrize("prompt", ["hi", ids("hi"), tuple(ids("hi"))])
+def test_raw_prompts_are_used_as_they_are(prompt):
+    model = ScriptedModel([END])
+    engine(model).complete(prompt, AutoregressiveSettings(), raw=True)
+    assert model.calls == [("prefill", ids("hi"))]
+
+
+@pytest.mark.parametrize(
+    "prompt, raw, says",
+    [
+        ("", False, "prompt must hold at least one token"),
+        (" \n", False, "prompt must hold at least one token"),
+        ("", True, "prompt must hold at least one token"),
+        ([], True, "prompt must hold at least one token"),
+        ([5, 400], True, r"raw prompt ids must be whole numbers in \[0, 261\), got 400"),
+        ([True], True, "got True"),
+        (3, False, "the prompt must be text or a list, got int"),
+    ],
+)
+def test_bad_prompts_are_refused_before_the_first_pass(prompt, raw, says):
+    model = ScriptedModel([END])
+    with pytest.raises(UserError, match=says):
+        engine(model).generate(prompt, raw=raw)
+    assert model.calls == []
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        ({"settings": DenoiseSettings(block_size=5)}, "block_size must be one of 2, 4, 8, 16, 32"),
+        ({"settings": DenoiseSettings(block_size=64)}, "block_size must be one of"),
+        ({"settings": {"threshold": 0.5}}, "settings must be DenoiseSettings, "),
+        ({"settings": SpeculativeSettings()}, "speculative mode is not available yet"),
+        ({"max_new_tokens": 0}, "max_new_tokens must be a whole number of at least 1, got 0"),
+        ({"stop": ("",)}, "stop must be"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_values_are_refused_before_the_first_pass(options, says):
+    model = ScriptedModel([END])
+    with pytest.raises(UserError, match=says):
+        engine(model).generate("hi", **options)
+    assert model.calls == []
+
+
+def test_a_think_close_bias_needs_the_token():
+    eng = engine(ScriptedModel([END]))
+    eng.tokenizer.token_id = lambda literal: None
+    with pytest.raises(UserError, match="think_close_bias must be 0 for a tokenizer without </think>, got 1"):
+        eng.generate("hi", DenoiseSettings(think_close_bias=1))
+    assert eng.complete("hi").reason == "end"
+
+
+@pytest.mark.parametrize("settings, room", [(DenoiseSettings(), 31), (AutoregressiveSettings(), 0)], ids=MODE)
+def test_a_prompt_that_leaves_no_room_is_refused_before_the_first_pass(settings, room):
+    model = ScriptedModel([END])
+    model.config.max_position_embeddings = 100
+    eng = engine(model)
+    with pytest.raises(UserError, match=f"context of 100 positions, got a prompt of {100 - room} tokens"):
+        eng.generate([BYTE] * (100 - room), settings, raw=True)
+    assert model.calls == []
+    assert eng.complete([BYTE] * (99 - room), settings, raw=True).tokens in (0, 32)
+
+
+# Stop texts
+
+
+@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+@pytest.mark.parametrize("block_size", [2, 4, 32])
+@pytest.mark.parametrize(
+    "answer, stop, text, taken",
+    [
+        ("one two STOP three", ["STOP"], "one two ", 12),
+        ("one two STOP three", ["STOP", "two"], "one ", 7),
+        ("STOP", ["STOP"], "", 4),
+        ("aaab", ["aab"], "a", 4),  # the held back text must slide
+        ("ab漢字cd", ["漢字"], "ab", 8),
+        ("line\n\nrest", ["\n\n"], "line", 6),
+        ("xSTxSTOx", ["STOP"], "xSTxSTOx", None),  # what only looked like one is shown in the end
+        ("half a STO", ["STOP"], "half a STO", None),
+        ("abcd", ["abcd", "bc"], "a", 3),  # the first to be completed
+        ("xab", ["ab", "xab"], "", 3),  # completed together: the longest
+    ],
+)
+def test_stop_texts(settings, block_size, answer, stop, text, taken):
+    model = ScriptedModel(ids(answer) + [END], lambda slot, known: 0.5 + slot / 100, block_size=block_size)
+    events = collect(model, settings, stop=stop)
+    finished = events[-1]
+    assert (finished.reason, finished.text) == ("end" if taken is None else "stop", text)
+    assert finished.tokens == (len(answer.encode()) if taken is None else taken)
+    shown = ""
+    for event in of(Text, events):
+        shown += event.delta
+        assert text.startswith(shown)  # never a part of a stop text
+    assert shown == text
+
+
+def test_a_stop_text_ends_the_block_at_once():
+    confidence = lambda slot, known: 0.99 if slot < 3 else 0.5  # noqa: E731
+    model = ScriptedModel(ids("a.bcdefg") * 2, confidence, block_size=8)
+    events = collect(model, DenoiseSettings(), stop=["."])
+    assert len(of(Denoised, events)) == 1 and events[-1].passes == PassCounts(prefill=1, preview=1)
+    assert (events[-1].text, events[-1].tokens) == ("a", 2)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 5, 100])
+def test_the_stop_filter_does_not_depend_on_how_the_text_is_cut(cut):
+    text = "abacabadabacabaeabacab"
+    for stop in (["abad"], ["bad", "cab"], ["zzz"], ["aea", "e"], []):
+        whole, part = StopFilter(stop), StopFilter(stop)
+        expected, stopped = whole.push(text)
+        shown = ""
+        for i in range(0, len(text), cut):
+            passed, now = part.push(text[i : i + cut])
+            shown += passed
+            if now:
+                break
+        assert (shown, now) == (expected, stopped)
+        if not stopped:
+            assert shown + part.rest() == text
+        assert not any(s in shown for s in stop)
+
+
+# Cancelling, and one run at a time
+
+
+@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+def test_cancel_stops_the_passes_at_once_and_still_finishes(settings):
+    cancel = threading.Event()
+    model = ScriptedModel(ids("x" * 500), lambda slot, known: 0.9 - slot / 100)
+    eng = engine(model)
+    events, passes = [], None
+    for event in eng.generate("hi", settings, cancel=cancel):
+        events.append(event)
+        if isinstance(event, (Denoised, TokenDecoded)) and len(events) > 8 and not cancel.is_set():
+            cancel.set()
+            passes = len(model.calls)
+    assert len(model.calls) == passes
+    finished = events[-1]
+    assert isinstance(finished, RunFinished) and finished.reason == "cancelled"
+    assert finished.text == "".join(x.delta for x in of(Text, events)) == "x" * finished.tokens and finished.tokens
+    assert eng.complete("hi", settings, max_new_tokens=3).tokens == 3
+
+
+def test_cancelled_from_the_start_runs_no_pass():
+    cancel = threading.Event()
+    cancel.set()
+    model = ScriptedModel([END])
+    events = collect(model, DenoiseSettings(), cancel=cancel)
+    assert [type(x) for x in events] == [RunStarted, RunFinished] and model.calls == []
+    assert (events[-1].reason, events[-1].passes, events[-1].tokens_per_pass) == ("cancelled", PassCounts(), None)
+
+
+def test_text_that_was_held_back_is_shown_when_a_run_is_cancelled():
+    cancel = threading.Event()
+    events, eng = [], engine(ScriptedModel(ids("abST")))
+    for event in eng.generate("hi", AutoregressiveSettings(), stop=["STOP"], cancel=cancel):
+        events.append(event)
+        if isinstance(event, TokenDecoded) and event.token == "T":
+            cancel.set()
+    assert [x.delta for x in of(Text, events)] == ["a", "b", "ST"] and events[-1].text == "abST"
+
+
+def test_closing_the_iterator_frees_the_engine():
+    eng = engine(ScriptedModel(ids("x" * 50)))
+    run = eng.generate("hi")
+    next(run), next(run)
+    assert eng._lock.locked()
+    run.close()
+    assert not eng._lock.locked()
+    abandoned = eng.generate("hi")
+    next(abandoned)
+    del abandoned
+    gc.collect()
+    assert not eng._lock.locked()
+
+
+def test_an_iterator_that_was_never_started_holds_nothing():
+    eng = engine(ScriptedModel([END]))
+    waiting = eng.generate("hi")
+    assert eng.complete("hi").reason == "end"
+    assert list(waiting)[-1].reason == "end"
+
+
+def test_a_failing_pass_shows_its_error_once_and_frees_the_engine():
+    model = ScriptedModel(ids("x" * 50))
+    eng = engine(model)
+    healthy = model.preview
+    model.preview = lambda *a, **k: (_ for _ in ()).throw(RuntimeError("out of memory"))
+    with pytest.raises(RuntimeError, match="out of memory"):
+        list(eng.generate("hi"))
+    model.preview = healthy
+    assert eng.complete("hi", max_new_tokens=3).tokens == 3
+
+
+def test_a_second_run_waits_for_the_first():
+    eng = engine(ScriptedModel(ids("x" * 50)))
+    first = eng.generate("first")
+    next(first)
+    seen = []
+    second = threading.Thread(target=lambda: seen.extend(eng.generate("second", max_new_tokens=3)))
+    second.start()
+    time.sleep(0.15)
+    assert seen == []
+    first.close()
+    second.join(10)
+    assert seen[-1].tokens == 3
+
+
+def test_a_waiting_run_can_be_cancelled_and_never_touches_the_model():
+    model = ScriptedModel(ids("x" * 50))
+    eng = engine(model)
+    first = eng.generate("first")
+    next(first)
+    calls = list(model.calls)
+    cancel = threading.Event()
+    second = eng.generate("second", cancel=cancel)
+    threading.Timer(0.1, cancel.set).start()
+    assert isinstance(next(second), RunStarted)
+    cancel.clear()  # a flag put back for the next run must not bring this one to life
+    assert [x.reason for x in second] == ["cancelled"]
+    assert model.calls == calls and eng._lock.locked()
+    first.close()
+
+
+def test_a_run_may_change_threads_at_every_event():
+    """What a web server does; a torch context held across a yield would break here, or leak."""
+    eng = engine(ScriptedModel(ids("abcdef") + [END], block_size=4))
+    events, run, missing = [], eng.generate("hi"), object()
+    while True:
+        box = []
+        thread = threading.Thread(target=lambda: box.append(next(run, missing)))
+        thread.start()
+        thread.join()
+        assert not torch.is_inference_mode_enabled()
+        if box[0] is missing:
+            break
+        events.append(box[0])
+    assert events == list(eng.generate("hi"))
+    assert not eng._lock.locked()
+
+
+# Figures and determinism
+
+
+@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+def test_same_seed_same_events(settings):
+    model = ScriptedModel(ids("abcdefgh"), lambda slot, known: 0.9 - slot / 100)
+    assert collect(model, settings, max_new_tokens=8) == collect(model, settings, max_new_tokens=8)
+
+
+@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+def test_every_run_starts_from_an_empty_cache_of_its_own(settings):
+    model = ScriptedModel(ids("abcdefgh"), block_size=4)
+    eng = engine(model)
+    eng.complete("hi", settings, max_new_tokens=8), eng.complete("hi", settings, max_new_tokens=8)
+    assert len(model.caches) == 2 and model.caches[0].tokens == model.caches[1].tokens
+
+
+def test_a_second_turn_equals_the_same_messages_from_scratch():
+    messages = [{"role": "user", "content": "hi"}]
+    eng = engine(ScriptedModel(ids("abc") + [END], block_size=4))
+    messages += [{"role": "assistant", "content": eng.complete(messages).text}, {"role": "user", "content": "more"}]
+    fresh = engine(ScriptedModel(ids("abc") + [END], block_size=4))
+    assert list(eng.generate(messages)) == list(fresh.generate(messages))
+
+
+def test_a_one_step_answer_still_has_a_speed():
+    finished = collect(ScriptedModel(ids("ok") + [END]), DenoiseSettings())[-1]
+    assert (finished.tokens, finished.tokens_per_pass, finished.tokens_per_preview) == (2, 2.0, 2.0)
+    assert finished.seconds > 0 and finished.tokens_per_second == pytest.approx(2 / finished.seconds)
+
+
+def test_the_time_of_a_run_is_the_engines_own_not_its_consumers():
+    model = ScriptedModel(ids("ok") + [END])
+    prefill = model.prefill
+    model.prefill = lambda *a: (time.sleep(0.1), prefill(*a))[1]
+    for event in engine(model).generate("hi"):
+        time.sleep(0.1)
+    assert 0.1 <= event.seconds < 0.3  # six events: 0.6 s in the consumer's hands
+
+
+def test_what_a_run_starts_and_prefills_with():
+    eng = engine(ScriptedModel([END], block_size=4))
+    started, prefilled, *_ = eng.generate("hi", DenoiseSettings(), max_new_tokens=7, stop=("x", "y"), seed=3)
+    assert isinstance(prefilled, Prefilled) and prefilled.tokens == started.prompt_tokens
+    assert (started.kernels.name, started.kernels.reason) == ("reference", "scripted")
+    assert {k: started.settings[k] for k in ("max_new_tokens", "stop", "seed")} == {
+        "max_new_tokens": 7, "stop": ("x", "y"), "seed": 3,
+    }  # fmt: skip
+
+
+# Loading
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", "mps"])
+def test_an_unknown_device_is_named(device):
+    with pytest.raises(UserError, match=f"device must be auto, cpu, cuda or cuda:N, got '{device}'"):
+        Engine.load("nowhere", device=device)
+
+
+def test_a_device_that_is_not_here_is_named():
+    with pytest.raises(UserError, match="got 'cuda:99'"):
+        Engine.load("nowhere", device="cuda:99")
+
+
+def test_an_unknown_dtype_is_named():
+    with pytest.raises(UserError, match="dtype must be one of auto, float32, bfloat16, float16, got 'int3'"):
+        Engine.load("nowhere", dtype="int3")
+
+
+def test_the_literal_mask_in_a_prompt_is_only_text():
+    """What is masked is told beside the ids, so a mask id in the prompt neither ends nor changes anything."""
+    model = ScriptedModel(ids("ok") + [END], block_size=4)
+    finished = engine(model).complete([MASK, *ids("x"), MASK], raw=True)
+    assert finished.text == "ok" and model.calls[0][1] == [MASK, *ids("x"), MASK]
+    assert ByteTokenizer().chat([{"role": "user", "content": "<mask>"}]).count(MASK) == 0
+
+
+# The real model, at toy size
+
+
+@pytest.fixture(scope="module")
+def real():
+    from model_helpers import toy_model
+
+    model = toy_model(seed=1, vocab_size=261, mask_token_id=MASK, eos_token_id=None, block_size=8)
+    return Engine(model, ByteTokenizer(), model.kernels, "toy")
+
+
+def test_autoregression_is_the_greedy_text_of_the_whole_model(real):
+    events = of(TokenDecoded, real.generate("hi", AutoregressiveSettings(), max_new_tokens=12))
+    text = ids("user: hi\nassistant: ")
+    with torch.no_grad():
+        for event in events:
+            logits = real.model(torch.tensor([text])).logits[0, -1]
+            assert event.token_id == logits.argmax().item()
+            assert event.probability == pytest.approx(logits.softmax(-1).max().item(), rel=1e-4)
+            text.append(event.token_id)
+
+
+@pytest.mark.parametrize("block_size", [4, 8])
+def test_denoising_the_real_model(real, block_size):
+    events = list(real.generate("hi", DenoiseSettings(block_size=block_size, threshold=0.3), max_new_tokens=20))
+    finished = events[-1]
+    blocks = -(-20 // block_size)
+    assert (finished.tokens, finished.reason, finished.passes.replay) == (20, "length", blocks - 1)
+    for event in of(Denoised, events):
+        assert len(event.experts) == 8 and all(1 <= x.kept <= x.touched <= 16 for x in event.experts)
+        assert (len(event.committed) == 1) if event.forced else event.committed
+    assert list(real.generate("hi", DenoiseSettings(block_size=block_size, threshold=0.3), max_new_tokens=20)) == events
+
+
+def test_the_number_of_threads_changes_no_decision(real):
+    def decisions(threads):
+        torch.set_num_threads(threads)
+        events = list(real.generate("hi", DenoiseSettings(temperature=0.8), max_new_tokens=16, seed=2))
+        return [(x.committed, [s.token_id for s in x.slots]) for x in of(Denoised, events)], events[-1].text
+
+    before = torch.get_num_threads()
+    try:
+        assert decisions(1) == decisions(2)
+    finally:
+        torch.set_num_threads(before)
