@@ -136,9 +136,9 @@ def test_every_prompt_runs_in_every_mode_and_the_figures_add_up(whole):
 def record(index, tokens, seconds, mode="denoise 0.95", preview=1, replay=0, decode=0, **more):
     passes = {"prefill": 1, "preview": preview, "replay": replay, "verify": 0, "decode": decode}
     experts = {name: [float(10 * index)] if preview else [] for name in ("touched", "kept", "rerouted")}
-    return {"kind": "agent", "index": index, "mode": mode, "right": True, "copied": None, "foreign": None, "intact": True,
-            "text": "x", "reason": "end", "tokens": tokens, "passes": passes, "seconds": seconds, "committed": 32,
-            "forced": 0, "experts": experts, "longest_repeat": 0, "distinct": None} | more  # fmt: skip
+    return {"kind": "agent", "index": index, "mode": mode, "right": True, "copied": None, "foreign": None,
+            "intact": True, "text": "x", "reason": "end", "tokens": tokens, "passes": passes, "seconds": seconds,
+            "committed": 32, "forced": 0, "experts": experts, "longest_repeat": 0, "distinct": None} | more  # fmt: skip
 
 
 def test_aggregates_by_hand():
@@ -294,7 +294,7 @@ def test_help_for_newcomers(capsys):
         (["eval", "--count", "0"], "count must be a whole number of at least 1, got 0"),
         (["eval", "--count", "few"], "count must be a whole number of at least 1, got 'few'"),
         (["eval", "--count", "1.5"], "count must be a whole number of at least 1, got 1.5"),
-        (["eval", "--kinds", "agent,chat"], "kinds must be some of agent,answer,decline,structured,talk,prose, got 'chat'"),
+        (["eval", "--kinds", "agent,chat"], "some of agent,answer,decline,structured,talk,prose, got 'chat'"),
         (["eval", "--kinds", ""], "got ''"),
         (["eval", "--kinds", "prose"], "kinds must not hold prose without --prose PATH"),
         (["eval", "--prose", "nowhere"], "no prose at nowhere"),

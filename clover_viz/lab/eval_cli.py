@@ -113,7 +113,6 @@ def _run(args: Namespace) -> dict[str, Any]:
     from clover_viz.lab import eval as evaluation
     from clover_viz.lab import results
 
-    chosen = evaluation.cases(counts, seed, prose, shard)
     model = str(args.model or DEFAULT_MODEL)
     try:
         engine = Engine.load(model, args.device or "auto", args.dtype or "auto", args.kernels or "auto", args.revision)
@@ -123,7 +122,7 @@ def _run(args: Namespace) -> dict[str, Any]:
         raise UserError((str(error).splitlines() or [type(error).__name__])[0]) from error
     head = {"schema": evaluation.SCHEMA, **evaluation.about(engine), "weights": results.weights_digest(model)}
     prompts = {"seed": seed, "counts": counts}
-    found = evaluation.evaluate(engine, chosen, modes, _Progress())
+    found = evaluation.evaluate(engine, evaluation.cases(counts, seed, prose, shard), modes, _Progress())
     return head | {"prompts": prompts, "shard": list(shard)} | found
 
 

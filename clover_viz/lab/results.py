@@ -16,7 +16,15 @@ HEAD = ("schema", *MODEL, "prompts", "settings")
 
 
 def save(result: dict[str, Any], file: str | os.PathLike) -> None:
-    Path(file).write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    """One JSON object with a line for each of its values, and for each prompt and run."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    values = {name: line(value) for name, value in result.items() if name not in LISTS}
+    values |= {name: "[\n" + ",\n".join(map(line, result[name])) + "\n]" for name in LISTS}
+    text = ",\n".join(f"{line(name)}: {value}" for name, value in values.items())
+    Path(file).write_text("{\n" + text + "\n}\n", encoding="utf-8")
 
 
 def load(file: str | os.PathLike) -> dict[str, Any]:

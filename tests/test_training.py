@@ -1,0 +1,172 @@
+"""The training run: numbered micro-batches, blocks drawn over answers, and a run that can be stopped anywhere."""
+
+import random
+
+import pytest
+import torch
+from model_helpers import toy_model
+
+from clover_viz.training.batches import PROMPT_WEIGHT, Batches
+from clover_viz.training.data import Example
+from clover_viz.training.loop import Worker
+from clover_viz.training.objective import AFTER_END, draw_blocks, losses
+from clover_viz.training.plan import Plan
+
+PAD, END, CHUNK = 0, 3, 8
+
+
+def examples(indices):
+    """Two turns of prompt and answer; an answer ends with the end token."""
+    found = []
+    for index in indices:
+        rng, ids, answer = random.Random(index), [], []
+        for _ in range(2):
+            prompt, reply = rng.randrange(3, 12), rng.randrange(2, 20)
+            ids += [rng.randrange(5, 90) for _ in range(prompt + reply)] + [END]
+            answer += [False] * prompt + [True] * (reply + 1)
+        found.append(Example(ids, answer))
+    return found
+
+
+@pytest.fixture(scope="module")
+def batch():
+    return Batches(examples, CHUNK, PAD, seed=0)[1]
+
+
+def test_a_micro_batch_is_the_same_in_any_order():
+    forwards, backwards = Batches(examples, CHUNK, PAD, seed=0), Batches(examples, CHUNK, PAD, seed=0)
+    first = [forwards[i] for i in (0, 1, 40)]
+    second = [backwards[i] for i in (40, 1, 0)][::-1]
+    for a, b in zip(first, second):
+        assert all(torch.equal(x, y) for x, y in zip(a, b))
+
+
+def test_every_document_of_a_pool_is_seen_once():
+    batches = Batches(examples, CHUNK, PAD, seed=0)
+    seen = [tuple(row[lead:end].tolist()) for i in range(16) for row, lead, end in _rows(batches[i])]
+    assert sorted(seen) == sorted(tuple(e.ids) for e in examples(range(192)))
+
+
+def _rows(batch):
+    return zip(batch.ids, batch.lead.tolist(), batch.end.tolist())
+
+
+def test_rows_hold_the_text_and_its_weights(batch):
+    for i, (ids, lead, end) in enumerate(_rows(batch)):
+        outside = torch.ones_like(ids, dtype=torch.bool)
+        outside[lead:end] = False
+        assert 0 <= lead < CHUNK
+        assert (ids[outside] == PAD).all() and (batch.weight[i][outside] == 0).all()
+        assert batch.weight[i, lead] == 0
+        inside = batch.weight[i, lead + 1 : end]
+        wanted = torch.where(batch.answer[i, lead + 1 : end], 1.0, PROMPT_WEIGHT)
+        assert torch.equal(inside, wanted)
+
+
+def test_most_rows_have_an_answer_start_on_a_boundary():
+    batches, hits, rows = Batches(examples, CHUNK, PAD, seed=0), 0, 0
+    for i in range(16):
+        batch = batches[i]
+        starts = batch.answer[:, 1:] & ~batch.answer[:, :-1]
+        hits += starts[:, CHUNK - 1 :: CHUNK].any(-1).sum().item()
+        rows += len(starts)
+    assert hits / rows > 0.7
+
+
+@pytest.fixture(scope="module")
+def drawn(batch):
+    return draw_blocks(batch, END, CHUNK, torch.Generator().manual_seed(0))
+
+
+def test_blocks_begin_at_boundaries_inside_answers(batch, drawn):
+    blocks, _, _ = drawn
+    assert len(blocks.text) > 20
+    assert (blocks.start % CHUNK == 0).all()
+    assert batch.answer[blocks.text, blocks.start].all()
+    assert torch.equal(blocks.lead, batch.lead[blocks.text])
+
+
+def test_targets_are_the_text_and_after_an_end_token_the_end_token(batch, drawn):
+    blocks, target, weight = drawn
+    for m in range(len(target)):
+        text, over = batch.ids[blocks.text[m]], False
+        for slot in range(CHUNK):
+            place = int(blocks.start[m]) + slot
+            if over:
+                assert target[m, slot] == END
+                assert weight[m, slot] in (0.0, AFTER_END)
+            elif place < batch.end[blocks.text[m]]:
+                assert target[m, slot] == text[place]
+                over = text[place] == END
+            else:
+                assert not blocks.valid[m, slot]
+    assert (target[:, :] == END).any()
+
+
+def test_only_masked_valid_slots_count(drawn):
+    blocks, _, weight = drawn
+    assert torch.equal(weight > 0, blocks.masked)
+    assert not (blocks.masked & ~blocks.valid).any()
+    assert blocks.masked.any(-1).all()
+    assert blocks.valid[:, 0].all()
+
+
+def test_all_kinds_of_masking_occur(batch):
+    generator = torch.Generator().manual_seed(1)
+    masked, valid = [], []
+    for _ in range(10):
+        blocks, _, _ = draw_blocks(batch, END, CHUNK, generator)
+        masked.append(blocks.masked)
+        valid.append(blocks.valid)
+    masked, valid = torch.cat(masked), torch.cat(valid)
+    share_all = (masked == valid).all(-1).float().mean().item()
+    share_given = (~masked[:, 0] & masked[:, 1] & (masked == valid)[:, 1:].all(-1)).float().mean().item()
+    assert 0.3 < share_all < 0.6 and share_given > 0.1
+    assert {2, 4, 8} & set(valid.sum(-1).tolist())
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_losses_are_finite_and_reach_the_diffusion_tensors_only_jointly(batch, joint):
+    model = toy_model(num_hidden_layers=4)
+    found = losses(model, batch, END, joint, seed=0)
+    assert all(torch.isfinite(x) for x in found)
+    found.total.backward()
+    grad = model.model.layers[0].linear_attn.bd_softmax_history_bias.grad
+    assert (grad is not None and grad.abs().sum() > 0) == joint
+
+
+def test_the_rate_rises_stays_and_falls():
+    plan = Plan(causal_steps=50, joint_steps=50, warmup=10, cooldown=0.2, rate=1.0)
+    rates = [plan.rate_at(step) for step in range(plan.steps)]
+    assert rates[0] == pytest.approx(0.1) and rates[9] == rates[50] == rates[80] == 1.0
+    assert rates[99] == pytest.approx(0.05)
+    assert all(a >= b for a, b in zip(rates[10:], rates[11:]))
+
+
+def worker(folder, plan):
+    model = toy_model(num_hidden_layers=4)
+    return Worker(model, Batches(examples, CHUNK, PAD, plan.seed), END, plan, folder, rank=0, workers=1)
+
+
+def test_a_stopped_run_goes_on_as_if_never_stopped(tmp_path):
+    plan = Plan(causal_steps=2, joint_steps=2, warmup=2)
+    whole = worker(tmp_path / "whole", plan)
+    (tmp_path / "whole").mkdir()
+    whole.run()
+    (tmp_path / "parts").mkdir()
+    for until in (1, 3, None):
+        part = worker(tmp_path / "parts", plan)
+        part.resume()
+        part.run(until)
+    assert part.step == whole.step == 4
+    for (name, a), b in zip(whole.model.named_parameters(), part.model.parameters()):
+        assert torch.equal(a, b), name
+
+
+def test_a_step_lowers_the_loss_it_was_taken_for(tmp_path):
+    plan = Plan(causal_steps=10, joint_steps=0, warmup=1, cooldown=0.01, rate=3e-3)
+    one = worker(tmp_path, plan)
+    first = losses(one.model, one.batches[0], END, False, 0).causal.item()
+    one.batches = {i: one.batches[0] for i in range(100)}
+    one.run(10)
+    assert losses(one.model, one.batches[0], END, False, 0).causal.item() < 0.95 * first
