@@ -22,6 +22,7 @@ from clover_viz.ui.examples import EXAMPLES, TOOLS
 
 ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"
+LONG = "say: " + "word " * 300  # more steps than any test waits for
 STORY = "The keeper of the lighthouse counts.\n\n  - one\n  - two\n\nThen the lamp goes out, and nobody minds. " * 3
 
 
@@ -138,8 +139,8 @@ def test_one_token_at_a_time_fills_the_board_in_reading_order(visitor, engine):
 
 
 def test_stop_ends_the_passes_within_one_step_and_the_next_run_works(visitor, engine):
-    engine.pace = 15
-    visitor.send("go")
+    engine.pace = 5
+    visitor.send(LONG)
     visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 3")
     visitor.page.locator("#stop").click()
     visitor.until("stopped")
@@ -153,7 +154,7 @@ def test_stop_ends_the_passes_within_one_step_and_the_next_run_works(visitor, en
 
 
 def test_two_visitors_never_mix_and_the_second_sees_that_it_waits(browser, visitor, address, engine):
-    engine.pace = 25
+    engine.pace = 2
     with Visitor(browser, address) as other:
         visitor.send("say: " + "alpha " * 30)
         visitor.until("running")
@@ -268,8 +269,8 @@ def test_the_conversation_goes_on_is_tried_again_and_cleared(visitor, engine):
 
 
 def test_clear_in_the_middle_of_a_run_stops_it_for_good(visitor, engine):
-    engine.pace = 15
-    visitor.send("go")
+    engine.pace = 5
+    visitor.send(LONG)
     visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 3")
     visitor.page.locator("#clear").click()
     visitor.until("idle")
@@ -279,8 +280,8 @@ def test_clear_in_the_middle_of_a_run_stops_it_for_good(visitor, engine):
 
 
 def test_a_reload_in_the_middle_of_a_run_frees_the_model(visitor, engine):
-    engine.pace = 10
-    visitor.send("go")
+    engine.pace = 5
+    visitor.send(LONG)
     visitor.page.wait_for_function("document.querySelectorAll('.cv-tile.cv-committed').length > 0")
     visitor.page.reload()
     assert engine._lock.acquire(timeout=2), "the model is still held two seconds after the page left"
@@ -519,8 +520,8 @@ def test_generate_streams_the_engines_events(address, engine):
 def test_generate_stops_when_its_caller_does(address, engine):
     from gradio_client import Client
 
-    engine.pace, engine.passes_after_cancel = 15, 0
-    job = Client(address, verbose=False).submit(prompt="go", api_name="/generate")
+    engine.pace, engine.passes_after_cancel = 5, 0
+    job = Client(address, verbose=False).submit(prompt=LONG, api_name="/generate")
     for _ in range(100):
         time.sleep(0.05)
         if engine._lock.locked():

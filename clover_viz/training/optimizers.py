@@ -10,15 +10,21 @@ def optimizers(model, plan: Plan) -> list[torch.optim.Optimizer]:
 
     Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to `plan.dense_factor`.
     """
-    dense, decayed, plain = [], [], []
+    dense, decayed, plain, embedding = [], [], [], []
     for name, p in model.named_parameters():
-        if p.ndim == 2 and "_proj" in name and "in_proj_a" not in name and "in_proj_b" not in name:
+        if "embed_tokens" in name:
+            embedding.append(p)
+        elif p.ndim == 2 and "_proj" in name and "in_proj_a" not in name and "in_proj_b" not in name:
             dense.append(p)
         elif p.ndim >= 2 and "conv" not in name:
             decayed.append(p)
         else:
             plain.append(p)
-    groups = [{"params": decayed, "weight_decay": plan.weight_decay}, {"params": plain, "weight_decay": 0.0}]
+    groups = [
+        {"params": decayed, "weight_decay": plan.weight_decay},
+        {"params": plain, "weight_decay": 0.0},
+        {"params": embedding, "weight_decay": 0.0},
+    ]
     adam = torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.95), eps=1e-10, fused=True)
     muon = torch.optim.Muon(dense, lr=plan.rate, weight_decay=plan.weight_decay, adjust_lr_fn="match_rms_adamw")
     return [adam, muon]
@@ -28,5 +34,7 @@ def set_rate(optimizers: list[torch.optim.Optimizer], plan: Plan, step: int) -> 
     adam, muon = optimizers
     for group in adam.param_groups:
         group["lr"] = plan.rate_at(step)
+    if step >= plan.embedding_step:
+        adam.param_groups[-1]["lr"] *= plan.embedding_rate
     for group in muon.param_groups:
         group["lr"] = plan.rate_at(step) * plan.dense_factor_at(step)

@@ -19,13 +19,18 @@ class Plan:
     `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
-    causal_steps: int = 1000
-    joint_steps: int = 800
+    causal_steps: int = 1080
+    joint_steps: int = 530
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_factor: tuple[tuple[int, float], ...] = ((0, 1.0), (360, 2.0))  # (from step, Muon's rate over AdamW's)
+    # Embeddings start too small for the residual stream they enter. From this step they are `embedding_boost` times as
+    # large, which the first layer's norm undoes and all later layers see, and learn `embedding_rate` times as fast.
+    embedding_step: int = 769
+    embedding_boost: float = 8.0
+    embedding_rate: float = 6.0
     warmup: int = 60
-    cooldown: float = 0.35
+    cooldown: float = 0.25
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0

@@ -1,5 +1,6 @@
 """The processes of a training run, and the checkpoint made of its last state."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -63,5 +64,7 @@ def export(work: Path, out: Path) -> None:
     model.load_state_dict(torch.load(work / "state.pt", weights_only=True)["model"])
     out.mkdir(parents=True, exist_ok=True)
     model.to(torch.bfloat16).save_pretrained(out)
+    generation = {"eos_token_id": model.config.eos_token_id, "pad_token_id": model.config.pad_token_id}
+    (out / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(work / "tokenizer" / name, out / name)
