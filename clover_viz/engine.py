@@ -256,6 +256,9 @@ class _CountedPasses:
     def _begin(self, kind: str) -> None:
         if self._cancel is not None and self._cancel.is_set():
             raise _Cancelled
+        # Decays soon fall below fp32's normal range, where a CPU multiplies many times slower. A setting of the thread,
+        # and a run may be resumed from another one: so before every pass.
+        torch.set_flush_denormal(True)
         self._counts[kind] = self._counts.get(kind, 0) + 1
 
     def _ids(self, ids: Sequence[int]) -> torch.Tensor:

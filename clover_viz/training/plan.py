@@ -20,7 +20,7 @@ class Plan:
     """
 
     causal_steps: int = 1080
-    joint_steps: int = 530
+    joint_steps: int = 470
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_factor: tuple[tuple[int, float], ...] = ((0, 1.0), (360, 2.0))  # (from step, Muon's rate over AdamW's)
@@ -30,7 +30,7 @@ class Plan:
     embedding_boost: float = 8.0
     embedding_rate: float = 6.0
     warmup: int = 60
-    cooldown: float = 0.25
+    cooldown: float = 0.224
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0
