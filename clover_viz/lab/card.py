@@ -189,6 +189,7 @@ turns on every prompt in one process.
 
 def _training() -> str:
     plan = Plan()
+    factors = ", then ".join(f"{factor:g} (from step {first:,})" for first, factor in plan.dense_factor)
     sizes = ", ".join(f"{size} ({100 * odds:.0f} %)" for size, odds in zip(SIZES, SIZE_ODDS))
     return f"""
 ## How it was trained
@@ -204,7 +205,10 @@ def _training() -> str:
 - Router load balance as in Switch Transformer, weight {BALANCE}.
 - Muon for the dense projections, AdamW for everything else; learning rate {plan.rate:g}, rising over {plan.warmup}
   steps, falling linearly to zero over the last {100 * plan.cooldown:.0f} % of all steps; weight decay
-  {plan.weight_decay:g}, gradient norm clipped at {plan.clip:g}.
+  {plan.weight_decay:g}, gradient norm clipped at {plan.clip:g}. Muon's rate is {factors} times AdamW's.
+- At step {plan.embedding_step} the embeddings, too small until then for the residual stream they enter, are multiplied by
+  {plan.embedding_boost:g}; from there they learn {plan.embedding_rate:g} times as fast. The loss of the next steps fell by a
+  fifth: a run from nothing should begin with larger ones.
 - Tokenizer: BPE with byte fallback, {VOCAB_SIZE:,} ids, learnt from the training split only.
 """
 

@@ -32,7 +32,7 @@ def _rotate(x: torch.Tensor, angles: Rotation) -> torch.Tensor:
     cos, sin = angles.cos.unsqueeze(-2), angles.sin.unsqueeze(-2)  # [T, 1, R]
     turned, rest = x.split((dims, x.shape[-1] - dims), dim=-1)
     low, high = turned.chunk(2, dim=-1)
-    turned = turned * cos + torch.cat((-high, low), dim=-1) * sin
+    turned = torch.addcmul(turned * cos, torch.cat((-high, low), dim=-1), sin)
     return torch.cat((turned.to(x.dtype), rest), dim=-1)
 
 
@@ -65,7 +65,8 @@ class Attention(nn.Module):
         q = self.kernels.rms_norm(q, self.q_norm.weight, self.eps)
         k = self.kernels.rms_norm(self.k_proj(x).view(heads), self.k_norm.weight, self.eps)
         v = self.v_proj(x).view(heads)
-        q, k, v = (y.transpose(-3, -2) for y in (_rotate(q, angles), _rotate(k, angles), v))
+        turned = _rotate(torch.cat((q, k), dim=-2), angles).split((q.shape[-2], k.shape[-2]), dim=-2)
+        q, k, v = (y.transpose(-3, -2) for y in (*turned, v))
         return q, gate.flatten(-2), k, v
 
     def attend(self, q, gate, k, v, seen: torch.Tensor | None) -> torch.Tensor:

@@ -151,9 +151,8 @@ class CloverForCausalLM(PreTrainedModel):
         """Final norm and head. x [..., C] -> logits [..., V] fp32; the mask token is never a prediction."""
         x = self.kernels.rms_norm(x, self.model.norm.weight, self.config.rms_norm_eps)
         logits = self.lm_head(x).float()
-        blocked = torch.full_like(logits[..., :1], float("-inf"))
-        index = torch.full_like(blocked, self.config.mask_token_id, dtype=torch.long)
-        return logits.scatter(-1, index, blocked)
+        logits[..., self.config.mask_token_id] = float("-inf")
+        return logits
 
     @torch.inference_mode()
     def preview(

@@ -22,7 +22,7 @@ SHARES = {"agent": 0.60, "structured": 0.15, "talk": 0.15, "prose": 0.10}  # of 
 MEAN_ANSWER_TOKENS = {"agent": 90, "structured": 34, "talk": 73, "prose": 250}  # measured, to turn shares into odds
 MAX_TOKENS = 512
 PROSE_TOKENS = 250
-PROMPT_CHARS = 230  # about 60 tokens of prose
+PROMPT_CHARS = 120  # about 60 tokens of prose
 
 
 @dataclass(frozen=True)

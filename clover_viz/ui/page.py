@@ -54,8 +54,11 @@ def build(desk: Desk) -> gr.Blocks:
                     0, 1, value=0.95, step=0.01, label="Threshold", elem_id="threshold",
                     info="A slot is committed once the model is surer of it than this.",
                 )  # fmt: skip
+                block_size = gr.Radio(
+                    list(BLOCK_SIZES), value=32, label="Block size", elem_id="block_size",
+                    info="Slots denoised together. The model was trained for 32 and its divisors.",
+                )  # fmt: skip
                 with gr.Accordion("More settings", open=False):
-                    block_size = gr.Radio(list(BLOCK_SIZES), value=32, label="Block size", elem_id="block_size")
                     coreset = gr.Checkbox(True, label="Limit experts to the block's coreset", elem_id="coreset")
                     top_p = gr.Slider(0.05, 1, value=0.9, step=0.01, label="Coreset top-p", elem_id="top_p")
                     temperature = gr.Slider(0, 2, value=0, step=0.05, label="Temperature", elem_id="temperature")

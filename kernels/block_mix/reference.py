@@ -25,9 +25,10 @@ def block_mix(q, k, v, state, logit_scale, history_bias, history_c, valid: torch
         scores = scores.masked_fill(~valid[..., None, None, :], float("-inf"))
     readout = q.repeat_interleave(group, dim=-3) @ state.float()  # [..., Hv, B, Dv]
     size = (readout.square().mean(-1, keepdim=True) + 1e-6).sqrt()
-    history = history_bias.float()[:, None, None] + history_c.float()[:, None, None] * size  # [..., Hv, B, 1]
+    history_bias, history_c = history_bias.float()[:, None, None], history_c.float()[:, None, None]
+    history = torch.addcmul(history_bias, history_c, size)  # [..., Hv, B, 1]
     weights = torch.cat((history, scores), dim=-1).softmax(-1)
-    o = weights[..., :1] * readout + weights[..., 1:] @ v
+    o = torch.addcmul(weights[..., 1:] @ v, weights[..., :1], readout)
     return o.transpose(-3, -2).to(dtype)
 
 

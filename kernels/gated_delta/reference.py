@@ -27,8 +27,15 @@ def _per_value_head(x: torch.Tensor, heads: int) -> torch.Tensor:
     return x if x.shape[-3] == heads else x.repeat_interleave(heads // x.shape[-3], dim=-3)
 
 
+def _unit_lower_solve(lower: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """X of (I + L) X = R for strictly lower triangular L [..., T, T] and R [..., T, M]."""
+    if lower.device.type == "cpu" and lower[..., 0, 0].numel() <= 32:
+        return torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True)
+    return _UnitLowerSolve.apply(lower, right)
+
+
 class _UnitLowerSolve(torch.autograd.Function):
-    """X of (I + L) X = R for strictly lower triangular L [..., T, T] and R [..., T, M].
+    """The solve for many systems at once.
 
     The inverse is built from the diagonal outwards: [[A, 0], [C, D]]^-1 = [[A^-1, 0], [-D^-1 C A^-1, D^-1]], doubling the
     block size each time. As stable as forward substitution, and all of it batched products, where a library's
@@ -76,7 +83,7 @@ def _within(q, k, v, g, beta):
     scores = _per_value_head(q @ k.mT, heads) * decay
     k = _per_value_head(k, heads)
     right = torch.cat((v, k * total.exp().unsqueeze(-1)), dim=-1) * beta.unsqueeze(-1)
-    solved = _UnitLowerSolve.apply(system.tril(-1), right)
+    solved = _unit_lower_solve(system.tril(-1), right)
     from_v, from_k = solved.split((v.shape[-1], k.shape[-1]), dim=-1)
     return from_v, from_k, scores, total
 
@@ -106,6 +113,9 @@ def gated_delta_advance(state: torch.Tensor, update: Update, n: int) -> torch.Te
     """S_n = e^{G_n} S_0 + sum_{t<=n} e^{G_n - G_t} k_t u_t^T: the state after the first n tokens. n = 0 is the state."""
     if n == 0:
         return state
+    if n == 1:
+        decay = update.g[..., 0].exp()[..., None, None]
+        return torch.addcmul(state * decay, _per_value_head(update.k[..., :1, :], state.shape[-3]).mT, update.u[..., :1, :])
     total = update.g[..., :n].cumsum(-1)
     weight = (total[..., -1:] - total).exp().unsqueeze(-1)  # [..., Hv, n, 1]
     k = _per_value_head(update.k[..., :n, :], state.shape[-3])

@@ -25,7 +25,10 @@ def _chosen(experts: torch.Tensor, number: int) -> torch.Tensor:
 def route(logits: torch.Tensor, top_k: int) -> Routing:
     """Softmax over all experts in fp32, the K best, renormalised. logits [..., T, E]"""
     p, experts = _own_choices(logits, top_k)
-    touched = _chosen(experts, logits.shape[-1]).sum(-1)
+    if logits.shape[-2] == 1:  # the choices of one token are distinct
+        touched = experts.new_full(experts.shape[:-2], top_k)
+    else:
+        touched = _chosen(experts, logits.shape[-1]).sum(-1)
     return Routing(experts, p / p.sum(-1, keepdim=True), touched, touched, torch.zeros_like(touched, dtype=torch.float32))
 
 
@@ -38,9 +41,9 @@ def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float) -
     mass = torch.zeros(*p.shape[:-2], number, dtype=torch.float32, device=p.device)
     mass = mass.scatter_add(-1, experts.flatten(-2), p.flatten(-2))
     ranked, order = mass.sort(dim=-1, descending=True, stable=True)
-    before = ranked.cumsum(-1) - ranked
+    reached = ranked.cumsum(-1)
     # An expert is needed while the ones before it fall short of the share.
-    needed = (before < top_p * mass.sum(-1, keepdim=True)) & (ranked > 0)
+    needed = (reached - ranked < top_p * reached[..., -1:]) & (ranked > 0)
     needed[..., 0] = True
     return torch.zeros_like(needed).scatter(-1, order, needed)
 
@@ -53,17 +56,11 @@ def route_coreset(logits: torch.Tensor, top_k: int, top_p: float, valid: torch.T
     number = logits.shape[-1]
     p, own = _own_choices(logits, top_k)
     with torch.no_grad():
-        counted = p if valid is None else p * valid.unsqueeze(-1)
-        allowed = coreset(counted, own, number, top_p)
-        touched = _chosen(own if valid is None else _repeat_first_valid(own, valid), number).sum(-1)
-        lost = (~allowed.unsqueeze(-2).expand(*own.shape[:-1], number).gather(-1, own)).sum(-1).float()
-        rerouted = lost.mean(-1) if valid is None else (lost * valid).sum(-1) / valid.sum(-1)
+        counted = torch.ones_like(p) if valid is None else valid.unsqueeze(-1).expand(p.shape).float()
+        allowed = coreset(p if valid is None else p * counted, own, number, top_p)
+        votes = torch.zeros(allowed.shape, device=p.device).scatter_add(-1, own.flatten(-2), counted.flatten(-2))
+        lost = votes.masked_fill(allowed, 0.0).sum(-1)
+        rerouted = lost / (p.shape[-2] if valid is None else valid.sum(-1))
     inside = logits.float().masked_fill(~allowed.unsqueeze(-2), float("-inf")).softmax(-1)
     p, experts = inside.topk(top_k, dim=-1)
-    return Routing(experts, p / p.sum(-1, keepdim=True), touched, allowed.sum(-1), rerouted)
-
-
-def _repeat_first_valid(own: torch.Tensor, valid: torch.Tensor) -> torch.Tensor:
-    """Replace the choices of slots that are left out by those of the block's first valid slot."""
-    first = valid.int().argmax(-1)[..., None, None].expand(*own.shape[:-2], 1, own.shape[-1])
-    return torch.where(valid.unsqueeze(-1), own, own.gather(-2, first))
+    return Routing(experts, p / p.sum(-1, keepdim=True), (votes > 0).sum(-1), allowed.sum(-1), rerouted)

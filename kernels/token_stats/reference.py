@@ -15,9 +15,9 @@ def token_stats(logits: torch.Tensor, mask_token_id: int | None) -> TokenStats:
     if mask_token_id is not None:
         logits = logits.clone()
         logits[..., mask_token_id] = float("-inf")
+    token = logits.argmax(-1, keepdim=True)  # among equals argmax promises the first
     log_p = logits.log_softmax(-1)
-    # torch.max leaves the choice among equals open; argmax over "is the maximum" takes the first.
-    token = (logits == logits.amax(-1, keepdim=True)).int().argmax(-1)
     p = log_p.exp()
-    entropy = -(p * log_p.masked_fill(p == 0, 0.0)).sum(-1)
-    return TokenStats(token, p.gather(-1, token.unsqueeze(-1)).squeeze(-1), entropy)
+    # p is 0 below -104: any finite number there keeps 0 * -inf out of the sum.
+    entropy = -(p * log_p.clamp(min=-200.0)).sum(-1)
+    return TokenStats(token.squeeze(-1), p.gather(-1, token).squeeze(-1), entropy)
