@@ -12,7 +12,7 @@ ARGUMENTS = (
     "--no-first-run --disable-quic"
 ).split()
 SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
-WAIT = 60_000  # milliseconds
+WAIT = 120_000  # milliseconds
 
 
 @contextmanager
