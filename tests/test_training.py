@@ -164,9 +164,9 @@ def test_a_stopped_run_goes_on_as_if_never_stopped(tmp_path):
 
 
 def test_a_step_lowers_the_loss_it_was_taken_for(tmp_path):
-    plan = Plan(causal_steps=10, joint_steps=0, warmup=1, cooldown=0.01, rate=3e-3)
+    plan = Plan(causal_steps=30, joint_steps=0, warmup=1, cooldown=0.01, rate=3e-3)
     one = worker(tmp_path, plan)
     first = losses(one.model, one.batches[0], END, False, 0).causal.item()
     one.batches = {i: one.batches[0] for i in range(100)}
-    one.run(10)
-    assert losses(one.model, one.batches[0], END, False, 0).causal.item() < 0.95 * first
+    one.run(30)
+    assert losses(one.model, one.batches[0], END, False, 0).causal.item() < 0.8 * first

@@ -23,7 +23,7 @@ class Plan:
     joint_steps: int = 470
     accumulate: int = 2
     rate: float = 2.5e-3
-    dense_factor: tuple[tuple[int, float], ...] = ((0, 1.0), (360, 2.0))  # (from step, Muon's rate over AdamW's)
+    dense_factor: tuple[tuple[int, float], ...] = ((0, 1.0), (379, 2.0))  # (from step, Muon's rate over AdamW's)
     # Embeddings start too small for the residual stream they enter. From this step they are `embedding_boost` times as
     # large, which the first layer's norm undoes and all later layers see, and learn `embedding_rate` times as fast.
     embedding_step: int = 769

@@ -56,7 +56,7 @@ def build(desk: Desk) -> gr.Blocks:
                 )  # fmt: skip
                 block_size = gr.Radio(
                     list(BLOCK_SIZES), value=32, label="Block size", elem_id="block_size",
-                    info="Slots denoised together. The model was trained for 32 and its divisors.",
+                    info="Slots denoised together, all of them in every step.",
                 )  # fmt: skip
                 with gr.Accordion("More settings", open=False):
                     coreset = gr.Checkbox(True, label="Limit experts to the block's coreset", elem_id="coreset")
