@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from threading import Event as Flag
@@ -16,9 +16,11 @@ from clover_viz.decoding.autoregressive import autoregress
 from clover_viz.decoding.denoise import denoise
 from clover_viz.decoding.passes import Passes, Request, milliseconds
 from clover_viz.decoding.rules import Adjustments
+from clover_viz.decoding.speculative import speculate
 from clover_viz.errors import UserError
 from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted, Text
 from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
+from clover_viz.model_passes import Cancelled, ModelPasses, Remembered
 from clover_viz.transcript import Transcript
 
 DEVICES = "auto, cpu, cuda or cuda:N"
@@ -41,6 +43,7 @@ class Engine:
         self.checkpoint = _checkpoint_settings(generation, model.config)
         self._stats = model.kernels.token_stats
         self._lock = Lock()
+        self._remembered: Remembered | None = None  # of the last run: the next turn of a conversation reads on from it
 
     @classmethod
     def load(
@@ -84,14 +87,12 @@ class Engine:
         limits = Limits(max_new_tokens, stop, seed)
         if type(settings) not in MODES.values():
             raise UserError(f"settings must be {', '.join(k.__name__ for k in MODES.values())}, got {settings!r}")
-        if isinstance(settings, SpeculativeSettings):
-            raise UserError("speculative mode is not available yet")
         settings = settings.in_force(self.checkpoint)
         if hasattr(settings, "block_size"):
             check_block_size(settings, self.model.config.block_size)
         prompt = self._encode(prompt_or_messages, raw)
         request = self._request(prompt, settings, limits, top)
-        _check_room(request, getattr(settings, "block_size", 1))
+        _check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
         return self._run(settings, limits, request, cancel)
 
     def complete(self, *args, **kwargs) -> RunFinished:
@@ -106,10 +107,11 @@ class Engine:
                 cancel = Flag()
                 cancel.set()
             watch = _Stopwatch()
-            for event in self._narrate(settings, limits, request, cancel, watch):
-                watch.pause()  # time in the hands of a slow consumer is not the engine's
-                yield event
-                watch.resume()
+            with closing(self._narrate(settings, limits, request, cancel, watch)) as events:
+                for event in events:
+                    watch.pause()  # time in the hands of a slow consumer is not the engine's
+                    yield event
+                    watch.resume()
 
     @contextmanager
     def _turn(self, cancel: Flag | None):
@@ -125,34 +127,45 @@ class Engine:
 
     def _narrate(self, settings, limits: Limits, request: Request, cancel: Flag | None, watch) -> Iterator[Event]:
         yield self._started(settings, limits, request)
-        passes = _CountedPasses(self.model, getattr(settings, "coreset_top_p", None), cancel)
+        passes = ModelPasses(self.model, getattr(settings, "coreset_top_p", None), cancel)
+        known, self._remembered = self._remembered, None  # what a failed pass leaves is not built on
         transcript = Transcript(
             self.tokenizer.detokenizer(), len(request.prompt), request.max_new_tokens, request.end_ids, limits.stop
         )
-        cancelled = False
+        cancelled, sound = False, True
         try:
-            for event in self._events(settings, request, passes):
+            for event in self._events(settings, request, passes, known):
                 yield event
                 delta = transcript.read(event)
                 if delta:
                     yield Text(delta)
                 if transcript.reason == "stop":
                     break
-        except _Cancelled:
+        except Cancelled:
             cancelled = True
+        except Exception:
+            sound = False
+            raise
+        finally:
+            if sound:
+                self._remembered = passes.remembered() or known
         delta = transcript.finish()
         if delta:
             yield Text(delta)
         reason = "cancelled" if cancelled else transcript.reason or "length"
         yield _finished(reason, transcript, passes.counts(), watch.seconds())
 
-    def _events(self, settings: Settings, request: Request, passes: "_CountedPasses") -> Iterator[Event]:
+    def _events(
+        self, settings: Settings, request: Request, passes: ModelPasses, known: Remembered | None
+    ) -> Iterator[Event]:
         began = perf_counter()
-        logits = passes.prefill(request.prompt)
+        logits = passes.prefill(request.prompt, known)
         yield Prefilled(len(request.prompt), milliseconds(perf_counter() - began))
-        callables = Passes(passes.preview, passes.replay, passes.decode, self._stats)
+        callables = Passes(passes.preview, passes.replay, passes.decode, passes.verify, passes.keep, self._stats)
         if isinstance(settings, DenoiseSettings):
             yield from denoise(callables, settings, request)
+        elif isinstance(settings, SpeculativeSettings):
+            yield from speculate(callables, settings, request, logits)
         else:
             yield from autoregress(callables, request, logits)
 
@@ -209,65 +222,6 @@ class Engine:
             printable=self.tokenizer.printable,
             top=top,
         )
-
-
-class _Cancelled(Exception):
-    pass
-
-
-class _CountedPasses:
-    """The model's passes over one cache: each looks at `cancel` first and is counted."""
-
-    def __init__(self, model, coreset_top_p: float | None, cancel: Flag | None):
-        self._model, self._coreset_top_p, self._cancel = model, coreset_top_p, cancel
-        self._cache = None
-        self._counts: dict[str, int] = {}
-
-    def counts(self) -> PassCounts:
-        return PassCounts(**self._counts)
-
-    def prefill(self, ids: Sequence[int]) -> torch.Tensor:
-        self._begin("prefill")
-        self._cache = self._model.new_cache()
-        logits = self._model.prefill(self._ids(ids), self._cache).logits
-        self._wait()
-        return logits
-
-    def preview(self, ids: Sequence[int], masked: Sequence[bool]):
-        self._begin("preview")
-        masked = torch.tensor(masked, device=self._model.device)
-        out = self._model.preview(self._ids(ids), masked, self._cache, coreset_top_p=self._coreset_top_p)
-        return out.logits, out.routing
-
-    def replay(self, ids: Sequence[int]) -> None:
-        self._begin("replay")
-        self._causal(ids)
-        self._wait()
-
-    def decode(self, token_id: int) -> torch.Tensor:
-        self._begin("decode")
-        return self._causal([token_id])
-
-    def _causal(self, ids: Sequence[int]) -> torch.Tensor:
-        out = self._model.causal(self._ids(ids), self._cache, last_only=True)
-        self._cache.advance(out.staged, len(ids))
-        return out.logits
-
-    def _begin(self, kind: str) -> None:
-        if self._cancel is not None and self._cancel.is_set():
-            raise _Cancelled
-        # Decays soon fall below fp32's normal range, where a CPU multiplies many times slower. A setting of the thread,
-        # and a run may be resumed from another one: so before every pass.
-        torch.set_flush_denormal(True)
-        self._counts[kind] = self._counts.get(kind, 0) + 1
-
-    def _ids(self, ids: Sequence[int]) -> torch.Tensor:
-        return torch.tensor(ids, dtype=torch.long, device=self._model.device)
-
-    def _wait(self) -> None:
-        # a pass whose result nobody copies would be timed before it has run
-        if self._model.device.type == "cuda":
-            torch.cuda.synchronize(self._model.device)
 
 
 class _Stopwatch:

@@ -147,9 +147,9 @@ class DenoiseSettings(_Settings):
 
 @dataclass(frozen=True)
 class SpeculativeSettings(_Settings):
-    """accept_rule "exact" gives the autoregressive text; "threshold" (ratio, delta) is lossy.
+    """accept_rule "exact" gives the autoregressive text; "threshold" (ratio, delta) is lossy, and greedy only.
 
-    draft_steps: previews a round; `threshold` is used by those after the first.
+    draft_steps: previews a round; all but the last commit slots over `threshold`.
     """
 
     mode: ClassVar[str] = "speculative"
@@ -167,6 +167,11 @@ class SpeculativeSettings(_Settings):
     frequency_penalty: float | Checkpoint = CHECKPOINT
     stop_bias: float | Checkpoint = CHECKPOINT
     think_close_bias: float | Checkpoint = CHECKPOINT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.accept_rule == "threshold" and self.temperature > 0:
+            raise _bad("temperature", "0 with accept_rule threshold", self.temperature)
 
 
 @dataclass(frozen=True)

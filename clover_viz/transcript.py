@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from clover_viz.events import BlockOpened, Denoised, Event, TokenDecoded
+from clover_viz.events import BlockOpened, Denoised, Drafted, Event, TokenDecoded, Verified
 
 
 class Transcript:
@@ -28,6 +28,12 @@ class Transcript:
                     if slot.state == "masked":
                         break
                     self._take(slot.token_id)
+            case Drafted(boundary=boundary) if self.tokens == 0:
+                self._take(boundary.token_id)
+            case Verified(checks=checks, accepted=accepted, boundary=boundary):
+                for check in checks[:accepted]:
+                    self._take(check.token_id)
+                self._take(boundary.token_id)
             case TokenDecoded(token_id=token_id):
                 self._take(token_id)
         return self.text[before:]

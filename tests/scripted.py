@@ -99,8 +99,8 @@ class ScriptedModel:
 
     def prefill(self, tokens, cache):
         self.calls.append(("prefill", tokens.tolist()))
-        self.prompt = len(tokens)
         cache.tokens.extend(tokens.tolist())
+        self.prompt = len(cache.tokens)
         return SimpleNamespace(logits=self._causal_logits(len(cache.tokens)).unsqueeze(0))
 
     def preview(self, tokens, masked, cache, coreset_top_p):
@@ -117,10 +117,13 @@ class ScriptedModel:
         return SimpleNamespace(logits=logits, routing=routing)
 
     def causal(self, tokens, cache, last_only=False):
-        assert last_only
         self.calls.append(("causal", tokens.tolist()))
-        logits = self._causal_logits(len(cache.tokens) + len(tokens)).unsqueeze(0)
-        return SimpleNamespace(logits=logits, staged=tokens.tolist())
+        ends = [len(cache.tokens) + n for n in range(1, len(tokens) + 1)]
+        logits = torch.stack([self._causal_logits(at) for at in (ends[-1:] if last_only else ends)])
+        routing = SimpleNamespace(
+            touched=torch.tensor([9, 8]), kept=torch.tensor([9, 8]), rerouted=torch.tensor([0.0, 0.0])
+        )
+        return SimpleNamespace(logits=logits, routing=routing, staged=tokens.tolist())
 
     def kinds(self):
         return [kind for kind, _ in self.calls]

@@ -123,7 +123,6 @@ def test_modes_prompts_and_the_default_model(model, capsys):
         (["generate", "hi", "--mode", "autoregressive", "--threshold", "0.5"], "threshold is not a setting of auto"),
         (["generate", "hi", "--mode", "autoregressive", "--no-coreset"], "coreset_top_p is not a setting of auto"),
         (["generate", "hi", "--mode", "both"], "mode must be denoise or speculative or autoregressive, got 'both'"),
-        (["generate", "hi", "--mode", "speculative"], "speculative mode is not available yet"),
         (["generate", "hi", "--mode", "speculative", "--ratio", "7"], "ratio must be in [0, 1], got 7"),
         (["generate", "hi", "--max-new-tokens", "0"], "max_new_tokens must be a whole number of at least 1, got 0"),
         (["generate", "hi", "--max-new-tokens", "many"], "max_new_tokens must be a whole number of at least 1"),

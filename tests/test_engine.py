@@ -10,12 +10,12 @@ from scripted import BYTE, END, MASK, ByteTokenizer, ScriptedModel, engine, ids,
 
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
-from clover_viz.events import Denoised, PassCounts, Prefilled, RunFinished, RunStarted, Text, TokenDecoded
+from clover_viz.events import Denoised, PassCounts, Prefilled, RunFinished, RunStarted, Text, TokenDecoded, Verified
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.transcript import StopFilter
 
-BOTH = [DenoiseSettings(), AutoregressiveSettings()]
-MODE = [settings.mode for settings in BOTH]
+ALL = [DenoiseSettings(), SpeculativeSettings(), AutoregressiveSettings()]
+MODE = [settings.mode for settings in ALL]
 
 
 def collect(model, settings, prompt="hi", **options):
@@ -64,7 +64,6 @@ def test_bad_prompts_are_refused_before_the_first_pass(prompt, raw, says):
         ({"settings": DenoiseSettings(block_size=5)}, "block_size must be one of 2, 4, 8, 16, 32"),
         ({"settings": DenoiseSettings(block_size=64)}, "block_size must be one of"),
         ({"settings": {"threshold": 0.5}}, "settings must be DenoiseSettings, "),
-        ({"settings": SpeculativeSettings()}, "speculative mode is not available yet"),
         ({"max_new_tokens": 0}, "max_new_tokens must be a whole number of at least 1, got 0"),
         ({"stop": ("",)}, "stop must be"),
         ({"seed": -1}, "seed must be"),
@@ -85,7 +84,7 @@ def test_a_think_close_bias_needs_the_token():
     assert eng.complete("hi").reason == "end"
 
 
-@pytest.mark.parametrize("settings, room", [(DenoiseSettings(), 31), (AutoregressiveSettings(), 0)], ids=MODE)
+@pytest.mark.parametrize("settings, room", zip(ALL, (31, 0, 0)), ids=MODE)
 def test_a_prompt_that_leaves_no_room_is_refused_before_the_first_pass(settings, room):
     model = ScriptedModel([END])
     model.config.max_position_embeddings = 100
@@ -99,7 +98,7 @@ def test_a_prompt_that_leaves_no_room_is_refused_before_the_first_pass(settings,
 # Stop texts
 
 
-@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
 @pytest.mark.parametrize("block_size", [2, 4, 32])
 @pytest.mark.parametrize(
     "answer, stop, text, taken",
@@ -158,7 +157,7 @@ def test_the_stop_filter_does_not_depend_on_how_the_text_is_cut(cut):
 # Cancelling, and one run at a time
 
 
-@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
 def test_cancel_stops_the_passes_at_once_and_still_finishes(settings):
     cancel = threading.Event()
     model = ScriptedModel(ids("x" * 500), lambda slot, known: 0.9 - slot / 100)
@@ -166,7 +165,7 @@ def test_cancel_stops_the_passes_at_once_and_still_finishes(settings):
     events, passes = [], None
     for event in eng.generate("hi", settings, cancel=cancel):
         events.append(event)
-        if isinstance(event, (Denoised, TokenDecoded)) and len(events) > 8 and not cancel.is_set():
+        if isinstance(event, (Denoised, TokenDecoded, Verified)) and len(events) > 8 and not cancel.is_set():
             cancel.set()
             passes = len(model.calls)
     assert len(model.calls) == passes
@@ -277,13 +276,13 @@ def test_a_run_may_change_threads_at_every_event():
 # Figures and determinism
 
 
-@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
 def test_same_seed_same_events(settings):
     model = ScriptedModel(ids("abcdefgh"), lambda slot, known: 0.9 - slot / 100)
     assert collect(model, settings, max_new_tokens=8) == collect(model, settings, max_new_tokens=8)
 
 
-@pytest.mark.parametrize("settings", BOTH, ids=MODE)
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
 def test_every_run_starts_from_an_empty_cache_of_its_own(settings):
     model = ScriptedModel(ids("abcdefgh"), block_size=4)
     eng = engine(model)
@@ -291,12 +290,58 @@ def test_every_run_starts_from_an_empty_cache_of_its_own(settings):
     assert len(model.caches) == 2 and model.caches[0].tokens == model.caches[1].tokens
 
 
-def test_a_second_turn_equals_the_same_messages_from_scratch():
-    messages = [{"role": "user", "content": "hi"}]
-    eng = engine(ScriptedModel(ids("abc") + [END], block_size=4))
-    messages += [{"role": "assistant", "content": eng.complete(messages).text}, {"role": "user", "content": "more"}]
-    fresh = engine(ScriptedModel(ids("abc") + [END], block_size=4))
-    assert list(eng.generate(messages)) == list(fresh.generate(messages))
+def second_turn(eng, settings, **options):
+    """Two turns of a raw conversation; the events of the second, and the ids that the first run left in the cache."""
+    first = eng.complete("hi, ", settings, raw=True, **options)
+    held = eng._remembered.ids
+    return "hi, " + first.text + " and more", held
+
+
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
+def test_a_second_turn_reads_on_from_the_first(settings):
+    model = ScriptedModel(ids("abcdefghij") + [END], block_size=4)
+    eng = engine(model)
+    prompt, held = second_turn(eng, settings, max_new_tokens=9)
+    assert 0 < len(held) and list(held) == ids(prompt)[: len(held)]
+    before = len(model.calls)
+    again = list(eng.generate(prompt, settings, raw=True))
+    assert model.calls[before] == ("prefill", ids(prompt)[len(held) :])
+    assert len(model.caches) == 1
+    assert again == list(engine(ScriptedModel(ids("abcdefghij") + [END], block_size=4)).generate(prompt, settings, raw=True))
+
+
+@pytest.mark.parametrize("prompt", ["hi, ", "hi", "hi; abc and more", "ho"])
+def test_a_prompt_that_does_not_go_on_from_the_last_run_is_read_whole(prompt):
+    model = ScriptedModel(ids("abcdefghij") + [END], block_size=4)
+    eng = engine(model)
+    second_turn(eng, AutoregressiveSettings(), max_new_tokens=9)
+    eng.complete(prompt, raw=True)
+    assert ("prefill", ids(prompt)) in model.calls[1:] and len(model.caches) == 2
+
+
+def test_what_a_failed_pass_leaves_is_not_built_on():
+    model = ScriptedModel(ids("abcdefghij") + [END], block_size=4)
+    eng = engine(model)
+    prompt, _ = second_turn(eng, AutoregressiveSettings(), max_new_tokens=9)
+    model.causal_logits = lambda at: torch.full((261,), float("nan"))
+    with pytest.raises(FloatingPointError):
+        eng.complete(prompt, AutoregressiveSettings(), raw=True)
+    model.causal_logits = None
+    eng.complete(prompt, raw=True)
+    assert model.calls[-1][0] != "prefill" and len(model.caches) == 2
+
+
+def test_a_cancelled_run_leaves_what_it_had_read():
+    model = ScriptedModel(ids("abcdefghij") + [END], block_size=4)
+    eng = engine(model)
+    cancel = threading.Event()
+    for event in eng.generate("hi, ", AutoregressiveSettings(), raw=True, cancel=cancel):
+        if isinstance(event, TokenDecoded) and event.token == "c":
+            cancel.set()
+    assert list(eng._remembered.ids) == ids("hi, ab")
+    eng.generate("hi, abc", raw=True).close()
+    eng.complete("hi, abc", raw=True)
+    assert len(model.caches) == 1
 
 
 def test_a_one_step_answer_still_has_a_speed():
@@ -396,3 +441,16 @@ def test_the_number_of_threads_changes_no_decision(real):
         assert decisions(1) == decisions(2)
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
+def test_a_second_turn_of_the_real_model_equals_a_fresh_run(real, settings):
+    first = real.complete("hi, ", settings, 20, raw=True)
+    prompt = [*ids("hi, "), *real._remembered.ids[4:], *ids("? ")]
+    assert first.tokens == 20 and len(real._remembered.ids) > 4
+    on = list(real.generate(prompt, settings, 20, raw=True))
+    real._remembered = None
+    fresh = list(real.generate(prompt, settings, 20, raw=True))
+    assert on[-1].text == fresh[-1].text and on[-1].passes == fresh[-1].passes
+    for one, other in zip(of(TokenDecoded, on), of(TokenDecoded, fresh)):
+        assert one.probability == pytest.approx(other.probability, abs=1e-4)

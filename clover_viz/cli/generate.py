@@ -77,8 +77,6 @@ def main(argv: list[str]) -> int:
         args.mode, {k: v for k, v in vars(args).items() if k in SETTINGS_HELP or k == "allow_untrained_block"}
     )
     limits = Limits(args.max_new_tokens, tuple(args.stop), args.seed)
-    if args.mode == "speculative":
-        raise UserError("speculative mode is not available yet")
     if args.raw and args.system is not None:
         raise UserError("--system must be left out with --raw, which uses the prompt as it is")
     if args.events not in (None, "-") and (Path(args.events).is_dir() or not Path(args.events).parent.is_dir()):

@@ -1,6 +1,6 @@
 """Autoregressive mode: the causal pass's own next token, one pass a token."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
 
@@ -10,14 +10,17 @@ from clover_viz.decoding.passes import Passes, Request, choose, milliseconds, ni
 from clover_viz.events import Event, TokenDecoded
 
 
-def autoregress(passes: Passes, request: Request, logits: torch.Tensor) -> Iterator[Event]:
+def autoregress(
+    passes: Passes, request: Request, logits: torch.Tensor, response: Sequence[int] = (), began: float | None = None
+) -> Iterator[Event]:
     """Yields TokenDecoded until an end token (which has its event too), the token limit or the context's last position.
 
-    logits [1, V]: of the prompt's last position, from prefill; n tokens take n - 1 decode passes.
+    logits [1, V]: of the last position so far; from prefill, n tokens take n - 1 decode passes. `response`: tokens that
+    are there already. began: when the pass behind those logits was started (perf_counter), for its event's `ms`.
     """
-    response: list[int] = []
-    began = perf_counter()
-    for position in count(len(request.prompt)):
+    response = list(response)
+    began = perf_counter() if began is None else began
+    for position in count(len(request.prompt) + len(response)):
         # step 0: the draw of a position is the same here and in a verify
         choices = choose(passes.stats, logits, request, response, [position], step=0)
         token = choices.tokens[0]

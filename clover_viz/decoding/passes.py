@@ -35,6 +35,8 @@ class Passes:
     preview: Callable[[Sequence[int], Sequence[bool]], tuple[torch.Tensor, Routing]]  # logits [B, V]; reads the cache
     replay: Callable[[Sequence[int]], None]  # writes a finished block to the cache
     decode: Callable[[int], torch.Tensor]  # writes one token to the cache; logits [1, V] of the next
+    verify: Callable[[Sequence[int]], tuple[torch.Tensor, Routing]]  # a causal pass: logits [B, V]; reads the cache
+    keep: Callable[[int], None]  # writes the first n tokens of the last verify to the cache; no pass
     stats: Callable[[torch.Tensor, int], Stats]  # of logits [N, V], with the mask token out
 
 
@@ -61,6 +63,8 @@ class Choices(NamedTuple):
     confidences: list[float]  # fp32 values: the choice's probability at temperature 1
     top: list[tuple[TopToken, ...] | None]
     routing: list[tuple[int, int, float]]  # by layer: touched, kept, rerouted
+    draft_probabilities: list[float]  # of a verify: what each draft's row gives it, fp32 at temperature 1
+    entropies: list[float]  # of a verify: of each draft's row, nats
 
 
 @torch.inference_mode()
@@ -72,12 +76,15 @@ def choose(
     positions: Sequence[int],
     step: int,
     routing: Routing | None = None,
+    drafts: Sequence[int] = (),
 ) -> Choices:
     """The token of each row of logits [N, V], with one copy from the device for everything.
 
+    drafts: of a verify, N - 1 tokens; row i is about draft i, after the response and the drafts before it.
+
     Raises FloatingPointError when the logits of a row are not finite numbers: no rule can choose among those.
     """
-    logits = adjust(logits.float(), request.adjustments, request.prompt, response)
+    logits = adjust(logits.float(), request.adjustments, request.prompt, response, drafts)
     if request.temperature == 0:
         best = stats(logits, request.mask_token_id)
         tokens, p = best.token, best.probability
@@ -90,6 +97,10 @@ def choose(
         # softmax in fp32: bf16 would disagree with the confidences beside it
         likeliest = _without(logits, request.mask_token_id).softmax(-1).topk(min(TOP, logits.shape[-1]))
         wanted += [likeliest.indices, likeliest.values]
+    if drafts:
+        p = _without(logits[:-1], request.mask_token_id).softmax(-1)
+        at = torch.tensor(drafts, device=p.device).unsqueeze(-1)
+        wanted += [p.gather(-1, at).squeeze(-1), torch.special.entr(p).sum(-1)]
     if routing is not None:
         wanted += [routing.touched, routing.kept, routing.rerouted]
     values = to_host(*wanted)
@@ -99,7 +110,8 @@ def choose(
     top = [None] * len(ids)
     if request.top:
         top, rest = [_shown(i, q, request.printable) for i, q in zip(rest[0], rest[1])], rest[2:]
-    return Choices(ids, confidences, top, list(zip(*rest)))
+    draft_probabilities, entropies, rest = (rest[0], rest[1], rest[2:]) if drafts else ([], [], rest)
+    return Choices(ids, confidences, top, list(zip(*rest)), draft_probabilities, entropies)
 
 
 def to_host(*tensors: torch.Tensor) -> list[Any]:

@@ -82,9 +82,6 @@ class Worker:
         log = open(self.folder / "log.jsonl", "a") if self.rank == 0 else None
         means = []
         while self.step < (until or self.plan.steps):
-            if self.step == self.plan.embedding_step:
-                with torch.no_grad():
-                    self.model.model.embed_tokens.weight.mul_(self.plan.embedding_boost)
             set_rate(self.optimizers, self.plan, self.step)
             found = self.gradients()
             norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.plan.clip)

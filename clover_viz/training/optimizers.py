@@ -8,7 +8,7 @@ from clover_viz.training.plan import Plan
 def optimizers(model, plan: Plan) -> list[torch.optim.Optimizer]:
     """Embeddings, head, router and the stacked experts are AdamW's: their rows are seen by few tokens each.
 
-    Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to `plan.dense_factor`.
+    Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to `plan.dense_rate`.
     """
     dense, decayed, plain, embedding = [], [], [], []
     for name, p in model.named_parameters():
@@ -34,7 +34,6 @@ def set_rate(optimizers: list[torch.optim.Optimizer], plan: Plan, step: int) -> 
     adam, muon = optimizers
     for group in adam.param_groups:
         group["lr"] = plan.rate_at(step)
-    if step >= plan.embedding_step:
-        adam.param_groups[-1]["lr"] *= plan.embedding_rate
+    adam.param_groups[-1]["lr"] *= plan.embedding_rate
     for group in muon.param_groups:
-        group["lr"] = plan.rate_at(step) * plan.dense_factor_at(step)
+        group["lr"] = plan.rate_at(step) * plan.dense_rate

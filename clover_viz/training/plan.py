@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 TINY = dict(
-    hidden_size=160, num_hidden_layers=16, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+    hidden_size=160, num_hidden_layers=12, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=32, linear_value_head_dim=32,
     num_experts=32, num_experts_per_tok=4, moe_intermediate_size=48, shared_expert_intermediate_size=64,
     max_position_embeddings=2048, initializer_range=0.04, block_size=32,
@@ -19,18 +19,15 @@ class Plan:
     `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
-    causal_steps: int = 1080
-    joint_steps: int = 470
+    causal_steps: int = 1400
+    joint_steps: int = 1350
     accumulate: int = 2
     rate: float = 2.5e-3
-    dense_factor: tuple[tuple[int, float], ...] = ((0, 1.0), (379, 2.0))  # (from step, Muon's rate over AdamW's)
-    # Embeddings start too small for the residual stream they enter. From this step they are `embedding_boost` times as
-    # large, which the first layer's norm undoes and all later layers see, and learn `embedding_rate` times as fast.
-    embedding_step: int = 769
-    embedding_boost: float = 8.0
-    embedding_rate: float = 6.0
+    dense_rate: float = 2.0  # Muon's rate over AdamW's
+    embedding_rate: float = 6.0  # the embeddings' rate over the other weights'
+    embedding_std: float = 0.5
     warmup: int = 60
-    cooldown: float = 0.224
+    cooldown: float = 0.25
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0
@@ -38,9 +35,6 @@ class Plan:
     @property
     def steps(self) -> int:
         return self.causal_steps + self.joint_steps
-
-    def dense_factor_at(self, step: int) -> float:
-        return [factor for first, factor in self.dense_factor if step >= first][-1]
 
     def rate_at(self, step: int) -> float:
         """Learning rate of step 0, 1, ..., steps - 1."""

@@ -16,6 +16,7 @@ from clover_viz.training.data import Corpus, encode_batch
 from clover_viz.training.loop import Worker
 from clover_viz.training.plan import TINY, Plan
 from clover_viz.training.prose import Prose
+from clover_viz.training.start import begin
 
 
 def tiny_config(tokenizer: Tokenizer) -> CloverConfig:
@@ -50,6 +51,7 @@ def _worker(rank: int, workers: int, work: Path, prose: str, until: int | None, 
     )  # fmt: skip
     torch.manual_seed(plan.seed)
     model = CloverForCausalLM(config)
+    begin(model, plan)
     worker = Worker(model, batches, config.eos_token_id, plan, work, rank, workers)
     worker.resume()
     worker.run(until)
