@@ -15,10 +15,10 @@ import torch
 from clover_viz.decoding.autoregressive import autoregress
 from clover_viz.decoding.denoise import denoise
 from clover_viz.decoding.passes import Passes, Request, milliseconds
-from clover_viz.decoding.rules import Adjustments
+from clover_viz.decoding.rules import Adjustments, left_open
 from clover_viz.decoding.speculative import speculate
 from clover_viz.errors import UserError
-from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted, Text
+from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted
 from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
 from clover_viz.model_passes import Cancelled, ModelPasses, Remembered
 from clover_viz.transcript import Transcript
@@ -129,16 +129,16 @@ class Engine:
         yield self._started(settings, limits, request)
         passes = ModelPasses(self.model, getattr(settings, "coreset_top_p", None), cancel)
         known, self._remembered = self._remembered, None  # what a failed pass leaves is not built on
+        by = request.adjustments
         transcript = Transcript(
-            self.tokenizer.detokenizer(), len(request.prompt), request.max_new_tokens, request.end_ids, limits.stop
-        )
+            self.tokenizer.detokenizer(), len(request.prompt), request.max_new_tokens, request.end_ids, limits.stop,
+            (by.think_open, by.think_close), left_open(by, request.prompt),
+        )  # fmt: skip
         cancelled, sound = False, True
         try:
             for event in self._events(settings, request, passes, known):
                 yield event
-                delta = transcript.read(event)
-                if delta:
-                    yield Text(delta)
+                yield from transcript.read(event)
                 if transcript.reason == "stop":
                     break
         except Cancelled:
@@ -149,9 +149,7 @@ class Engine:
         finally:
             if sound:
                 self._remembered = passes.remembered() or known
-        delta = transcript.finish()
-        if delta:
-            yield Text(delta)
+        yield from transcript.finish()
         reason = "cancelled" if cancelled else transcript.reason or "length"
         yield _finished(reason, transcript, passes.counts(), watch.seconds())
 
@@ -246,6 +244,7 @@ def _finished(reason: str, transcript: Transcript, passes: PassCounts, seconds: 
     return RunFinished(
         reason=reason,
         text=transcript.text,
+        thinking=transcript.thinking or None,
         tokens=tokens,
         passes=passes,
         tokens_per_pass=tokens / passes.after_prefill if passes.after_prefill else None,

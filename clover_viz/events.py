@@ -213,12 +213,16 @@ class TokenDecoded(Event):
 
 @dataclass(frozen=True)
 class Text(Event):
+    """`thinking` is True in a thinking section, and left out otherwise: those deltas are no part of the final text."""
+
     delta: str
+    thinking: bool | None = optional()
 
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """`tokens_per_pass` counts every pass but prefill; both rates are None when no such pass ran."""
+    """`tokens_per_pass` counts every pass but prefill; both rates are None when no such pass ran. `thinking` is the text
+    of the thinking sections, left out when there was none; `tokens` counts theirs as well."""
 
     reason: Reason
     text: str
@@ -228,6 +232,7 @@ class RunFinished(Event):
     tokens_per_preview: float | None
     seconds: float = timing()
     tokens_per_second: float = timing()
+    thinking: str | None = optional()
 
 
 def from_json_dict(data: Any) -> Event:

@@ -2,24 +2,30 @@
 
 from collections.abc import Collection, Sequence
 
-from clover_viz.events import BlockOpened, Denoised, Drafted, Event, TokenDecoded, Verified
+from clover_viz.events import BlockOpened, Denoised, Drafted, Event, Text, TokenDecoded, Verified
 
 
 class Transcript:
     """Takes tokens in reading order up to an end token, the limit, or a stop string.
 
     tokens: how many were taken, end token not counted. reason: "end", "length" or "stop" once the text is complete.
+    thinking: the text between an opening and a closing thinking token (`think`, ids or None), which are in neither text;
+    `inside`: the prompt left a section open. Stop strings end an answer, not a thought.
     """
 
-    def __init__(self, detokenizer, start: int, limit: int, end_ids: Collection[int], stop: Sequence[str] = ()):
-        self.text, self.tokens, self.reason = "", 0, None
+    def __init__(
+        self, detokenizer, start: int, limit: int, end_ids: Collection[int], stop: Sequence[str] = (),
+        think: tuple[int | None, int | None] = (None, None), inside: bool = False,
+    ):  # fmt: skip
+        self.text, self.thinking, self.tokens, self.reason = "", "", 0, None
         self._detokenizer, self._limit, self._end_ids = detokenizer, limit, end_ids
         self._filter = StopFilter(stop)
         self._start = self._block_start = start
+        self._think, self._inside = think, inside
+        self._said: list[Text] = []
 
-    def read(self, event: Event) -> str:
+    def read(self, event: Event) -> list[Text]:
         """The text that this event makes certain. Of a block, the committed slots that touch the text before them."""
-        before = len(self.text)
         match event:
             case BlockOpened(start=start):
                 self._block_start = start
@@ -36,16 +42,15 @@ class Transcript:
                 self._take(boundary.token_id)
             case TokenDecoded(token_id=token_id):
                 self._take(token_id)
-        return self.text[before:]
+        return self._handed_over()
 
-    def finish(self) -> str:
+    def finish(self) -> list[Text]:
         """What was held back, at the end of the run."""
-        before = len(self.text)
         if self.reason != "stop":
             self._append(self._detokenizer.flush())
         if self.reason != "stop":
-            self.text += self._filter.rest()
-        return self.text[before:]
+            self._say(self._filter.rest())
+        return self._handed_over()
 
     def _take(self, token_id: int) -> None:
         if self.reason is not None:
@@ -54,15 +59,41 @@ class Transcript:
             self.reason = "end"
             return
         self.tokens += 1
-        self._append(self._detokenizer.push(token_id))
+        if token_id in self._think:
+            self._append(self._detokenizer.flush())
+            self._inside = token_id == self._think[0]
+        else:
+            self._append(self._detokenizer.push(token_id))
         if self.tokens == self._limit and self.reason is None:
             self.reason = "length"
 
     def _append(self, text: str) -> None:
+        if self._inside:
+            self._think_aloud(text)
+            return
         passed, stopped = self._filter.push(text)
-        self.text += passed
+        self._say(passed)
         if stopped:
             self.reason = "stop"
+
+    def _say(self, text: str) -> None:
+        self.text += text
+        self._hand(text, None)
+
+    def _think_aloud(self, text: str) -> None:
+        self.thinking += text
+        self._hand(text, True)
+
+    def _hand(self, text: str, thinking: bool | None) -> None:
+        """One delta for neighbours of one kind."""
+        if self._said and self._said[-1].thinking == thinking:
+            text = self._said.pop().delta + text
+        if text:
+            self._said.append(Text(text, thinking))
+
+    def _handed_over(self) -> list[Text]:
+        said, self._said = self._said, []
+        return said
 
 
 class StopFilter:

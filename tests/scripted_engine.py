@@ -9,9 +9,14 @@ from clover_viz.errors import UserError
 from clover_viz.events import (
     SCHEMA,
     BlockOpened,
+    Boundary,
+    Check,
     Denoised,
+    Draft,
+    Drafted,
     KernelChoice,
     LayerExperts,
+    LayerTouched,
     PassCounts,
     Prefilled,
     Replayed,
@@ -20,6 +25,7 @@ from clover_viz.events import (
     Slot,
     Text,
     TokenDecoded,
+    Verified,
 )
 
 LAYERS = 16
@@ -62,7 +68,7 @@ class ScriptedEngine:
             reason = "end" if len(tokens) < limit else "length"
             try:
                 yield Prefilled(PROMPT_TOKENS, run.step("prefill"))
-                yield from run.denoise() if settings.mode == "denoise" else run.decode()
+                yield from getattr(run, settings.mode)()
             except _Cancelled:
                 reason = "cancelled"
             yield run.finished(reason)
@@ -136,7 +142,35 @@ class _Scripted:
             rows.append(LayerExperts(layer, touched, kept, 0.1 * (touched - kept)))
         return tuple(rows)
 
-    def decode(self):
+    def speculative(self):
+        """Rounds that keep a seeded number of drafts; the refused one is shown as another word."""
+        at, number = 0, 0
+        while at < len(self.tokens) - 1 or number == 0:
+            boundary = Boundary(100, self.tokens[at])
+            size = min(self.settings.block_size, max(2, len(self.tokens) - at - 1))
+            accepted = min(self.rng.randrange(size), max(0, len(self.tokens) - at - 2))
+            words = [*self.tokens[at + 1 : at + 1 + accepted], *["\nno"] * size][: size - 1]
+            sure = [0.5 + 0.5 * self.rng.random() for _ in words]
+            drafts = tuple(Draft(i, 100 + i, word, p) for i, (word, p) in enumerate(zip(words, sure), start=1))
+            ms = self.step("preview")
+            yield Drafted(number, 1, PROMPT_TOKENS + at, boundary, drafts, self.experts(number), ms)
+            if number == 0:
+                yield self.told(self.tokens[0])
+            bar = None if self.settings.accept_rule == "exact" else 0.45
+            checks = tuple(
+                Check(d.slot, d.token_id, d.token, 0.9 if i < accepted else 0.1, 0.3, bar, i < accepted)
+                for i, d in enumerate(drafts)
+            )
+            following = self.tokens[at + 1 + accepted] if at + 1 + accepted < len(self.tokens) else ""
+            touched = tuple(LayerTouched(layer, 20 + layer % 5) for layer in range(LAYERS))
+            ms = self.step("verify")
+            yield Verified(number, checks, accepted, Boundary(100, following, 0.8), touched, ms)
+            for token in self.tokens[at + 1 : at + 2 + accepted]:
+                yield self.told(token)
+            at += accepted + 1
+            number += 1
+
+    def autoregressive(self):
         for position, token in enumerate(self.tokens):
             ms = self.step("decode") if position else 0.0
             yield TokenDecoded(PROMPT_TOKENS + position, 100, token, 0.4 + 0.6 * self.rng.random(), ms)

@@ -15,8 +15,8 @@ pytest.importorskip("gradio")
 from browser import Visitor, chromium, served
 from scripted_engine import ScriptedEngine
 
-from clover_viz.events import Event, Text
-from clover_viz.settings import AutoregressiveSettings, DenoiseSettings
+from clover_viz.events import Event, Text, Verified
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
 from clover_viz.ui.examples import EXAMPLES, TOOLS
 
@@ -59,7 +59,7 @@ WATCH = """() => {
   board.draw = () => {
     draw();
     const tiles = [...document.querySelectorAll(".cv-tile")].map((tile) => ({
-      state: tile.className.match(/cv-(masked|committed|given|unused|dropped)/)[1],
+      state: tile.className.match(/cv-(masked|committed|given|unused|dropped|draft|rejected|discarded)/)[1],
       token: tile.querySelector(".cv-word").textContent,
       step: Number(tile.querySelector(".cv-step").textContent),
       forced: tile.classList.contains("cv-forced"),
@@ -136,6 +136,47 @@ def test_one_token_at_a_time_fills_the_board_in_reading_order(visitor, engine):
         assert shown_tokens == tokens[start:]
     assert visitor.page.locator(".cv-part", has_text="Experts").is_hidden()
     visitor.shoot("light-one-token")
+
+
+def test_draft_and_verify_shows_every_round(visitor, engine):
+    engine.pace = 6
+    visitor.page.evaluate(WATCH)
+    visitor.page.get_by_label("Draft and verify").check()
+    visitor.page.wait_for_selector("#accept_rule", state="visible")
+    visitor.page.wait_for_selector("#threshold", state="hidden")
+    visitor.ask("go")
+    events = drawn_events(engine, SpeculativeSettings(block_size=32, coreset_top_p=0.9))
+    seen = snapshots(visitor)
+    states = set()
+    for snapshot in seen:
+        canvas = fold(events[: snapshot["records"]])
+        if canvas.block is None or canvas.finished:
+            continue
+        for cell, tile in zip(canvas.block.cells, snapshot["tiles"], strict=True):
+            states.add(tile["state"])
+            refused = ("rejected", "discarded") if cell.state == "rejected" else (cell.state,)
+            assert tile["state"] in refused and tile["token"] == shown(cell.token)
+        if canvas.round is not None:
+            kinds = [tile["state"] for tile in snapshot["tiles"][1:]]
+            rest = len(kinds) - canvas.round.accepted
+            assert kinds == ["committed"] * canvas.round.accepted + (["rejected"] + ["discarded"] * (rest - 1)) * (rest > 0)
+    assert states >= {"given", "draft", "committed", "rejected", "discarded"}
+    rounds = sum(isinstance(event, Verified) for event in events)
+    assert visitor.page.locator(".cv-ruler .cv-tick").count() == rounds
+    assert visitor.page.locator(".cv-check").count() == len(events[-2].checks)
+    visitor.page.locator(".cv-check").first.hover()
+    assert "causal probability" in visitor.page.locator(".cv-part", has_text="Verifier").locator(".cv-says").text_content()
+    visitor.shoot("light-draft-and-verify")
+
+
+def test_the_lossy_verifier_says_so_and_shows_its_own_settings(visitor, engine):
+    visitor.page.get_by_label("Draft and verify").check()
+    visitor.page.get_by_label("Threshold: lossy").check()
+    visitor.page.get_by_text("More settings").click()
+    visitor.page.wait_for_selector("#ratio", state="visible")
+    visitor.ask("go")
+    assert visitor.page.locator(".cv-limit:visible").count() > 0
+    assert "lossy" in visitor.page.locator("#accept_rule").text_content()
 
 
 def test_stop_ends_the_passes_within_one_step_and_the_next_run_works(visitor, engine):

@@ -6,12 +6,13 @@ import time
 
 import pytest
 import torch
-from scripted import BYTE, END, MASK, ByteTokenizer, ScriptedModel, engine, ids, of
+from scripted import BYTE, CLOSE_THINK, END, MASK, THINK, ByteTokenizer, ScriptedModel, engine, ids, of
 
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
 from clover_viz.events import Denoised, PassCounts, Prefilled, RunFinished, RunStarted, Text, TokenDecoded, Verified
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
+from clover_viz.trace.canvas import fold
 from clover_viz.transcript import StopFilter
 
 ALL = [DenoiseSettings(), SpeculativeSettings(), AutoregressiveSettings()]
@@ -126,6 +127,30 @@ def test_stop_texts(settings, block_size, answer, stop, text, taken):
         shown += event.delta
         assert text.startswith(shown)  # never a part of a stop text
     assert shown == text
+
+
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
+@pytest.mark.parametrize(
+    "prompt, answer, thinking, text",
+    [
+        ("hi", [THINK, *ids("né?"), CLOSE_THINK, *ids("yes"), END], "né?", "yes"),
+        ("hi", [*ids("a"), THINK, *ids("b"), CLOSE_THINK, *ids("c"), THINK, *ids("d"), END], "bd", "ac"),
+        ([*ids("hi"), THINK], [*ids("hm"), CLOSE_THINK, *ids("\n\nyes"), END], "hm", "\n\nyes"),
+        ([*ids("hi"), THINK, CLOSE_THINK], [*ids("yes"), END], None, "yes"),
+        ("hi", [THINK, *ids("STOP"), CLOSE_THINK, *ids("no STOP"), END], "STOP", "no "),
+        ("hi", [THINK, ids("é")[0], CLOSE_THINK, *ids("x"), END], "\ufffd", "x"),  # a cut character stays in its section
+    ],
+)
+def test_thinking_is_kept_apart_from_the_answer(settings, prompt, answer, thinking, text):
+    events = collect(ScriptedModel(answer, block_size=4), settings, prompt, raw=True, stop=["STOP"])
+    finished = events[-1]
+    assert (finished.thinking, finished.text) == (thinking, text)
+    assert "".join(x.delta for x in of(Text, events) if not x.thinking) == text
+    assert "".join(x.delta for x in of(Text, events) if x.thinking) == (thinking or "")
+    canvas = fold(events)
+    assert (canvas.thinking, canvas.text) == (thinking or "", text)
+    if not thinking:
+        assert "thinking" not in finished.to_json()
 
 
 def test_a_stop_text_ends_the_block_at_once():

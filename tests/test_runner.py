@@ -9,7 +9,7 @@ import pytest
 from scripted_engine import ScriptedEngine
 
 from clover_viz.events import Denoised, LayerExperts, Slot, Text
-from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
 from clover_viz.ui import palette
 from clover_viz.ui.controls import settings_of
 from clover_viz.ui.desk import Desk, one_line
@@ -173,18 +173,25 @@ def test_one_line(problem, line):
 
 
 def test_controls_become_the_settings_of_their_mode():
-    assert settings_of("denoise", 0.9, 16, True, 0.8, 0.5) == DenoiseSettings(
-        threshold=0.9, block_size=16, coreset_top_p=0.8, temperature=0.5
+    held = {
+        "threshold": 0.9, "block_size": 16, "coreset_top_p": 0.8, "temperature": 0.0, "accept_rule": "threshold",
+        "ratio": 0.7, "delta": 0.5, "draft_steps": 2,
+    }  # fmt: skip
+    assert settings_of("denoise", True, **held) == DenoiseSettings(
+        threshold=0.9, block_size=16, coreset_top_p=0.8, temperature=0.0
     )
-    assert settings_of("denoise", 0.9, 16, False, 0.8, 0).coreset_top_p is None
-    assert settings_of("autoregressive", 0.9, 16, True, 0.8, 0.5) == AutoregressiveSettings(temperature=0.5)
-    for values, message in [
-        (("denoise", None, 16, True, 0.8, 0), "threshold must be in"),
-        (("denoise", 0.9, 16, True, 0.0, 0), "coreset_top_p must be"),
-        (("diffuse", 0.9, 16, True, 0.8, 0), "mode must be"),
+    assert settings_of("denoise", False, **held).coreset_top_p is None
+    assert settings_of("speculative", True, **held) == SpeculativeSettings(**held)
+    assert settings_of("autoregressive", True, **held | {"temperature": 0.5}) == AutoregressiveSettings(temperature=0.5)
+    for mode, values, message in [
+        ("denoise", {"threshold": None}, "threshold must be in"),
+        ("denoise", {"coreset_top_p": 0.0}, "coreset_top_p must be"),
+        ("speculative", {"temperature": 0.5}, "temperature must be 0 with accept_rule threshold"),
+        ("speculative", {"ratio": 7}, "ratio must be in"),
+        ("diffuse", {}, "mode must be"),
     ]:
         with pytest.raises(ValueError, match=message):
-            settings_of(*values)
+            settings_of(mode, True, **held | values)
 
 
 def test_a_session_is_bounded_and_tells_the_model_only_what_was_answered():

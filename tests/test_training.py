@@ -11,6 +11,7 @@ from clover_viz.training.data import Example
 from clover_viz.training.loop import Worker
 from clover_viz.training.objective import AFTER_END, draw_blocks, losses
 from clover_viz.training.plan import Plan
+from clover_viz.training.start import FASTEST, SLOWEST, begin
 
 PAD, END, CHUNK = 0, 3, 8
 
@@ -133,6 +134,19 @@ def test_losses_are_finite_and_reach_the_diffusion_tensors_only_jointly(batch, j
     found.total.backward()
     grad = model.model.layers[0].linear_attn.bd_softmax_history_bias.grad
     assert (grad is not None and grad.abs().sum() > 0) == joint
+
+
+def test_a_run_begins_with_embeddings_that_are_heard_and_decays_that_remember():
+    model = toy_model()
+    before = {name: p.clone() for name, p in model.named_parameters()}
+    begin(model, Plan(embedding_std=0.5))
+    assert model.model.embed_tokens.weight.std().item() == pytest.approx(0.5, rel=0.05)
+    changed = {name for name, p in model.named_parameters() if not torch.equal(p, before[name])}
+    decays = {name for name in before if name.endswith("dt_bias")}
+    assert changed == decays | {"model.embed_tokens.weight"} and len(decays) == 6
+    for name in decays:
+        dt = torch.nn.functional.softplus(dict(model.named_parameters())[name])
+        assert ((dt >= SLOWEST * 0.999) & (dt <= FASTEST * 1.001)).all()
 
 
 def test_the_rate_rises_stays_and_falls():

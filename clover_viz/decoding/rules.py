@@ -173,7 +173,9 @@ def open_thinking(by: Adjustments, prompt: Sequence[int], response: Sequence[int
     for back, token in enumerate(reversed(response)):
         if token in (by.think_open, by.think_close):
             return back if token == by.think_open else 0
-    for token in reversed(prompt):
-        if token in (by.think_open, by.think_close):
-            return len(response) if token == by.think_open else 0
-    return 0
+    return len(response) if left_open(by, prompt) else 0
+
+
+def left_open(by: Adjustments, ids: Sequence[int]) -> bool:
+    """Whether a thinking section is open behind these ids."""
+    return next((i == by.think_open for i in reversed(ids) if i in (by.think_open, by.think_close)), False)

@@ -19,8 +19,8 @@ class Plan:
     `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
-    causal_steps: int = 1400
-    joint_steps: int = 1350
+    causal_steps: int = 1290
+    joint_steps: int = 1310
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_rate: float = 2.0  # Muon's rate over AdamW's

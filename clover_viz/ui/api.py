@@ -20,7 +20,7 @@ def endpoint(desk: Desk):
 
     async def generate(
         prompt: str,
-        mode: Literal["denoise", "autoregressive"] = "denoise",
+        mode: Literal["denoise", "speculative", "autoregressive"] = "denoise",
         threshold: float = 0.95,
         block_size: int = 32,
         coreset: bool = True,
@@ -29,12 +29,19 @@ def endpoint(desk: Desk):
         max_new_tokens: int = 256,
         seed: int = 0,
         system: str = "",
+        accept_rule: Literal["exact", "threshold"] = "exact",
+        ratio: float = 0.9,
+        delta: float = 0.6,
+        draft_steps: int = 1,
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object."""
         try:
             if not prompt.strip():
                 raise ValueError("prompt must hold some text, got none")
-            settings = settings_of(mode, threshold, block_size, coreset, coreset_top_p, temperature)
+            settings = settings_of(
+                mode, coreset, threshold=threshold, block_size=block_size, coreset_top_p=coreset_top_p,
+                temperature=temperature, accept_rule=accept_rule, ratio=ratio, delta=delta, draft_steps=draft_steps,
+            )  # fmt: skip
             limits = limits_of(max_new_tokens, seed)
         except ValueError as problem:
             raise shown(str(problem)) from None

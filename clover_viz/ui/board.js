@@ -80,6 +80,10 @@ class Board {
     const ruler = this.section("Steps of this block", "cv-ruler");
     this.ruler = new Picker(ruler.body, "Steps of the block, by the slots they committed", makeStep, () => this.soon());
     this.rulerSays = ruler.says;
+    this.rulerCaption = ruler.caption;
+    const checks = this.section("Verifier: the causal pass on each draft", "cv-checks");
+    this.checks = new Picker(checks.body, "Drafts, by the causal pass's probability", makeCheck, () => this.soon());
+    this.checksSay = checks.says;
     const experts = this.section("Experts by layer", "cv-experts");
     this.experts = new Picker(experts.body, "Layers, by the experts touched and kept", makeLayer, () => this.soon());
     this.expertsSay = experts.says;
@@ -91,19 +95,26 @@ class Board {
   section(title, name) {
     const part = make(this.root, "div", "cv-part");
     const line = make(part, "div", "cv-line");
-    make(line, "h3", "cv-caption").textContent = title;
+    const caption = make(line, "h3", "cv-caption");
+    caption.textContent = title;
     const says = make(line, "p", "cv-says");
-    return { says, body: make(part, "div", name) };
+    return { says, caption, body: make(part, "div", name) };
   }
 
   buildKey() {
-    const key = make(this.root, "ul", "cv-key");
-    for (const [name, text] of [
-      ["masked", "masked: its current preview"],
-      ["committed", "committed, with its step"],
-      ["forced", "forced: none over the bar"],
+    this.key = make(this.root, "ul", "cv-key");
+    for (const [name, text, mode] of [
+      ["masked", "masked: its current preview", "denoise"],
+      ["committed", "committed, with its step", "denoise"],
+      ["forced", "forced: none over the bar", "denoise"],
+      ["given", "given: the causal pass's own", "speculative"],
+      ["draft", "draft of the preview", "speculative"],
+      ["kept", "kept by the verifier", "speculative"],
+      ["rejected", "the first it refused", "speculative"],
+      ["discarded", "behind that one: not kept", "speculative"],
     ]) {
-      const item = make(key, "li");
+      const item = make(this.key, "li");
+      item.dataset.mode = mode;
       make(item, "span", `cv-sample cv-${name}`).setAttribute("aria-hidden", "true");
       make(item, "span").textContent = text;
     }
@@ -127,6 +138,7 @@ class Board {
     this.meters = {};
     for (const [name, label] of [
       ["per", "tokens / pass"],
+      ["round", "tokens / round"],
       ["rate", "tokens / s"],
       ["passes", "passes"],
       ["kept", "experts kept"],
@@ -144,15 +156,23 @@ class Board {
     const { fold } = this;
     const block = this.pinned === null ? fold.block : fold.blocks[this.pinned];
     this.root.dataset.state = this.state;
-    say(this.title, block ? `Block ${block.index + 1}` : "Block board");
+    say(this.title, block ? `${this.unit} ${block.index + 1}` : "Block board");
+    const mode = this.fold.speculative ? "speculative" : "denoise";
+    for (const item of this.key.children) item.hidden = item.dataset.mode !== mode;
     say(this.words, this.sentence());
     this.drawChips();
     this.drawTiles(block);
     this.drawInspector(block);
-    this.drawRuler(block);
+    if (this.fold.speculative) this.drawRounds();
+    else this.drawRuler(block);
+    this.drawChecks(block);
     this.drawExperts(block);
     this.drawMeters(block);
     this.speak();
+  }
+
+  get unit() {
+    return this.fold.speculative ? "Round" : "Block";
   }
 
   sentence() {
@@ -168,10 +188,11 @@ class Board {
     while (this.chips.children.length > blocks.length) this.chips.lastChild.remove();
     blocks.forEach((block, at) => {
       const chip = this.chips.children[at] || this.makeChip(at);
-      say(chip.lastChild, `\u00d7${block.steps.length}`);
-      mark(chip, "title", `${count(block.steps.length, "step")}`);
+      const told = block.round ? `${block.accepted} kept` : count(block.steps.length, "step");
+      say(chip.lastChild, block.round ? `+${block.accepted}` : `\u00d7${block.steps.length}`);
+      mark(chip, "title", told);
       mark(chip, "aria-pressed", String(at === shownBlock));
-      mark(chip, "aria-label", `Block ${at + 1}, ${count(block.steps.length, "step")}`);
+      mark(chip, "aria-label", `${this.unit} ${at + 1}, ${told}`);
     });
   }
 
@@ -194,7 +215,8 @@ class Board {
     this.grid.classList.toggle("cv-idle", !block);
     slots.forEach((slot, at) => drawTile(this.tiles.items[at], at, slot, block, latest));
     const fixed = slots.filter((slot) => slot.state === "committed").length;
-    if (block) mark(this.grid, "aria-label", `Block ${block.index + 1}: ${fixed} of ${slots.length} slots committed`);
+    const name = block && `${this.unit} ${block.index + 1}`;
+    if (block) mark(this.grid, "aria-label", `${name}: ${fixed} of ${slots.length} slots committed`);
   }
 
   drawInspector(block) {
@@ -215,7 +237,7 @@ class Board {
     const x = (step) => (4 + (192 * (step - 1 - first)) / Math.max(steps - 1 - first, 1)).toFixed(1);
     const y = (sure) => (44 - 40 * sure).toFixed(1);
     mark(this.curve, "points", slot.trail.map(([step, sure]) => `${x(step)},${y(sure)}`).join(" "));
-    const bar = this.fold.run && this.fold.run.set.threshold;
+    const bar = this.fold.run && !this.fold.speculative ? this.fold.run.set.threshold : undefined;
     mark(this.bar, "visibility", bar === undefined ? "hidden" : "visible");
     if (bar !== undefined) for (const end of ["y1", "y2"]) mark(this.bar, end, y(bar));
     const tip = slot.trail[slot.trail.length - 1];
@@ -226,7 +248,52 @@ class Board {
     }
   }
 
+  // The rounds so far, by how many drafts were kept.
+  drawRounds() {
+    const { rounds } = this.fold;
+    say(this.rulerCaption, "Rounds of this answer");
+    this.ruler.resize(rounds.length);
+    rounds.forEach((round, at) => {
+      const { node, fill, number } = this.ruler.items[at];
+      const key = `round ${at} ${round.accepted}`;
+      if (node.key === key) return;
+      node.key = key;
+      node.classList.remove("cv-forced");
+      fill.style.height = `${(100 * round.accepted) / Math.max(1, round.slots.length - 1)}%`;
+      fill.style.background = "var(--cv-step-1)";
+      number.textContent = String(round.accepted);
+      node.setAttribute("aria-label", roundFacts(round));
+    });
+    const picked = this.ruler.at !== null && rounds[this.ruler.at];
+    const sum = rounds.reduce((total, round) => total + round.accepted, 0);
+    const all = rounds.length ? `${count(sum, "draft")} kept in ${count(rounds.length, "round")}` : "none yet";
+    say(this.rulerSays, picked ? roundFacts(picked) : all);
+  }
+
+  drawChecks(block) {
+    const on = this.fold.speculative;
+    this.checks.node.parentNode.hidden = !on;
+    const slots = on && block && block.round ? block.slots.slice(1) : [];
+    this.checks.resize(slots.length);
+    slots.forEach((slot, at) => {
+      const { node, fill, line } = this.checks.items[at];
+      const { check } = slot;
+      const key = check ? `${slot.state} ${check.probability} ${check.bar}` : "waiting";
+      if (node.key === key) return;
+      node.key = key;
+      node.className = `cv-check cv-check-${check ? slot.state : "waiting"}`;
+      fill.style.height = check ? `${100 * check.probability}%` : "0";
+      line.hidden = !check || check.bar === null;
+      if (!line.hidden) line.style.bottom = `${100 * check.bar}%`;
+      node.setAttribute("aria-label", checkFacts(slot, at + 1));
+    });
+    const picked = this.checks.at !== null && slots[this.checks.at];
+    const all = block && block.boundary ? `${block.accepted} of ${slots.length} kept` : "not verified yet";
+    say(this.checksSay, picked ? checkFacts(picked, this.checks.at + 1) : all);
+  }
+
   drawRuler(block) {
+    say(this.rulerCaption, "Steps of this block");
     const steps = block ? block.steps : [];
     const top = Math.max(8, ...steps.map((step) => step.committed.length));
     this.ruler.resize(steps.length);
@@ -264,8 +331,9 @@ class Board {
     }
     const at = this.experts.at;
     const picked = last && at !== null && at < touched.length;
+    const whole = block && block.boundary ? `; the causal pass touched ${range(block.touched)}` : "";
     if (picked) say(this.expertsSay, layerFacts(at, touched[at], kept[at], rerouted[at]));
-    else say(this.expertsSay, last ? `kept ${range(kept)} of ${range(touched)} touched` : "none yet");
+    else say(this.expertsSay, last ? `kept ${range(kept)} of ${range(touched)} touched${whole}` : "none yet");
   }
 
   // The experts of the block's last step; of the block before it while it has none.
@@ -292,6 +360,10 @@ class Board {
     meters.kept.value.parentNode.hidden = meters.rerouted.value.parentNode.hidden = this.onePerPass;
     const kinds = ["preview", "replay", "verify", "decode"].filter((kind) => passes[kind]);
     meter(meters.per, per === null ? null : two(per), fold.tokens ? count(fold.tokens, "token") : "");
+    const { rounds } = fold;
+    meters.round.value.parentNode.hidden = !fold.speculative;
+    const brought = rounds.reduce((sum, round) => sum + round.accepted + 1, 0);
+    meter(meters.round, rounds.length ? two(brought / rounds.length) : null, count(rounds.length, "round"));
     const digits = rate < 10 ? 1 : 0;
     meter(meters.rate, rate === null ? null : rate.toFixed(digits), end ? `${end.sec.toFixed(1)} s in all` : "");
     meter(meters.passes, total ? String(total) : null, kinds.map((kind) => `${passes[kind]} ${kind}`).join(" + "));
@@ -401,6 +473,11 @@ function makeLayer(node) {
   return { fill: make(node, "i", "cv-touched"), number: make(node, "i", "cv-kept") };
 }
 
+function makeCheck(node) {
+  node.className = "cv-check";
+  return { fill: make(node, "i", "cv-share"), line: make(node, "b", "cv-limit") };
+}
+
 function drawTile({ node, word, step, sure }, at, slot, block, latest) {
   const state = tileState(slot, at, block);
   const now = slot.step === latest && latest > 0;
@@ -415,14 +492,14 @@ function drawTile({ node, word, step, sure }, at, slot, block, latest) {
   const solid = state === "committed";
   node.style.background = solid ? `var(--cv-step-${Math.min(slot.step, 32)})` : "";
   node.style.color = solid ? `var(--cv-step-ink-${Math.min(slot.step, 32)})` : "";
-  node.style.setProperty("--sure", state === "masked" ? slot.confidence : 0);
+  node.style.setProperty("--sure", state === "masked" || state === "draft" ? slot.confidence : 0);
   node.setAttribute("aria-label", block ? slotLabel(block, at) : `slot ${at + 1}, empty`);
 }
 
-// masked, committed and given are the event's own. unused: the run ended before it was filled; dropped: committed past
-// the end, and not kept.
+// masked, committed, given and draft are the events' own; rejected: the first draft refused; discarded: those behind it.
+// unused: the run ended before it was filled; dropped: committed past the end, and not kept.
 function tileState(slot, at, block) {
-  if (!block || slot.state === "given") return slot.state;
+  if (!block || ["given", "draft", "rejected", "discarded"].includes(slot.state)) return slot.state;
   if (block.closed && at >= block.kept) return slot.state === "committed" ? "dropped" : "unused";
   return block.closed && slot.state === "masked" ? "unused" : slot.state;
 }
@@ -442,6 +519,11 @@ function slotFacts(block, at) {
   const sure = `confidence ${slot.confidence.toFixed(4)}`;
   if (state === "given") return `given before the block began \u00b7 ${place}`;
   if (state === "masked") return `masked, current preview \u00b7 ${sure} \u00b7 ${place}`;
+  if (slot.check || state === "draft") {
+    const how = { draft: "draft, not verified yet", committed: "kept", dropped: "kept by the verifier, past the end" };
+    const told = slot.check ? ` \u00b7 ${checked(slot.check)}` : "";
+    return `${how[state] || state} \u00b7 draft ${sure}${told} \u00b7 ${place}`;
+  }
   const how = slot.forced ? `forced at step ${slot.step}` : `committed at step ${slot.step}`;
   return `${how}${state === "dropped" ? ", not kept" : ""} \u00b7 ${sure} \u00b7 ${place}`;
 }
@@ -449,6 +531,20 @@ function slotFacts(block, at) {
 function stepFacts({ step, committed, forced, left, ms }) {
   const how = forced ? "1 slot forced" : `${count(committed.length, "slot")} committed`;
   return `step ${step}: ${how}, ${left} left, ${ms.toFixed(0)} ms`;
+}
+
+function roundFacts({ index, accepted, slots, boundary }) {
+  return `round ${index + 1}: ${accepted} of ${count(slots.length - 1, "draft")} kept, then ${quoted(boundary.token)}`;
+}
+
+function checked({ probability, entropy, bar }) {
+  const against = bar === null ? "" : ` against a bar of ${two(bar)}`;
+  return `causal probability ${probability.toFixed(4)}${against}, entropy ${two(entropy)} nats`;
+}
+
+function checkFacts({ token, state, check }, at) {
+  const fate = { committed: "kept", rejected: "the first refused", discarded: "behind the first refused" }[state] || "not verified yet";
+  return `draft ${at} ${quoted(token)}: ${check ? `${checked(check)}, ` : ""}${fate}`;
 }
 
 function layerFacts(layer, touched, kept, rerouted) {

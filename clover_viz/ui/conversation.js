@@ -23,6 +23,8 @@ class Conversation {
       set(place.prompt, turn.u);
       set(place.answer, turn.a || (["waiting", "running"].includes(turn.s) ? "\u2026" : ""));
       set(place.note, turn.n);
+      set(place.thinking, (turn.t || "").trim());
+      place.thinking.parentNode.hidden = !place.thinking.textContent;
       place.answer.parentNode.hidden = !place.answer.textContent;
       place.node.dataset.state = turn.s;
       place.answer.classList.toggle("cv-code", looksLikeCode(turn.a));
@@ -38,8 +40,10 @@ class Conversation {
       put(part, "span", "cv-who").textContent = who;
       return put(part, "div", "cv-text");
     };
-    const [prompt, answer] = [part("You", "cv-prompt"), part("Clover", "cv-answer")];
-    return { node, prompt, answer, note: put(node, "p", "cv-note") };
+    const [prompt, thinking, answer] = [
+      part("You", "cv-prompt"), part("Thinking", "cv-thinking"), part("Clover", "cv-answer"),
+    ];
+    return { node, prompt, thinking, answer, note: put(node, "p", "cv-note") };
   }
 }
 

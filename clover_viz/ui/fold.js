@@ -8,6 +8,16 @@ class Fold {
     this.blocks = [];
     this.passes = { prefill: 0, preview: 0, replay: 0, verify: 0, decode: 0 };
     this.ms = 0;
+    this.taken = 0; // tokens of self-speculation so far
+  }
+
+  get speculative() {
+    return Boolean(this.run) && this.run.mode === "speculative";
+  }
+
+  // Rounds of self-speculation that were verified.
+  get rounds() {
+    return this.blocks.filter((block) => block.boundary);
   }
 
   get last() {
@@ -61,17 +71,48 @@ class Fold {
     this.close();
   }
 
+  // A round of self-speculation: the boundary token is given, a preview drafts the slots behind it.
+  on_draft({ b, s, at, g: [id, token], w, x, ms }) {
+    if (s === 1) {
+      this.on_open({ b, at, n: w.length + 1 });
+      Object.assign(this.block, { round: true, boundary: null, accepted: 0, touched: [] });
+      Object.assign(this.block.slots[0], { state: "given", id, token, confidence: 1 });
+      if (!this.taken) this.taken = 1; // the first boundary is the prompt pass's own
+    }
+    for (const [slot, id, token, confidence] of w) {
+      const place = this.block.slots[slot];
+      Object.assign(place, { state: "draft", id, token, confidence });
+      place.trail.push([s, confidence, token]);
+    }
+    this.passes.preview += 1;
+    this.stepped(this.block, { s, c: [], x, ms });
+  }
+
+  on_verify({ n, v, w: [id, token, confidence], t }) {
+    const { block } = this;
+    v.forEach(([probability, entropy, bar], at) => {
+      const state = at < n ? "committed" : at === n ? "rejected" : "discarded";
+      Object.assign(block.slots[at + 1], { state, step: at < n ? 1 : 0, check: { probability, entropy, bar } });
+    });
+    Object.assign(block, { boundary: { id, token, confidence }, accepted: n, touched: t });
+    this.taken += n + 1;
+    this.passes.verify += 1;
+    this.close();
+  }
+
   // One token at a time: the row of slots is a window on the text, and every token is a step of its own.
   on_token({ p, w: [id, token, confidence], ms }) {
     const size = 32;
     const start = this.run ? this.run.prompt : 0;
-    const index = Math.floor((p - start) / size);
-    if (!this.block || this.block.index !== index) this.on_open({ b: index, at: start + index * size, n: size });
-    const slot = (p - start) % size;
+    if (!this.block || this.block.round || p - this.block.at >= size) {
+      this.on_open({ b: this.blocks.length, at: p, n: size });
+    }
+    const slot = p - this.block.at;
     const step = slot + 1;
+    this.taken += 1;
     Object.assign(this.block.slots[slot], { state: "committed", id, token, confidence, step, forced: false });
     this.block.slots[slot].trail.push([step, confidence, token]);
-    this.passes.decode += index + slot > 0 ? 1 : 0; // the first token is the prompt pass's own
+    this.passes.decode += p > start ? 1 : 0; // the first token is the prompt pass's own
     this.stepped(this.block, { s: step, c: [slot], ms });
   }
 
@@ -96,6 +137,7 @@ class Fold {
   // Tokens fixed so far; the run's own count, which leaves out the end token, once there is one.
   get tokens() {
     if (this.end) return this.end.tokens;
+    if (this.speculative) return this.taken;
     let count = 0;
     for (const block of this.blocks) for (const slot of block.slots) count += slot.state === "committed" ? 1 : 0;
     return count;
@@ -115,6 +157,8 @@ class Fold {
     if (last.k === "prefill") return `The prompt is read: ${count(last.n, "token")} in the cache.`;
     if (last.k === "open") return `${name}: ${last.n} slots, all masked.`;
     if (last.k === "step") return this.stepWords();
+    if (last.k === "draft") return this.draftWords(last);
+    if (last.k === "verify") return this.verifyWords();
     if (last.k === "replay") {
       const steps = count(this.block.steps.length, "step");
       return `${name} is done after ${steps}; one causal pass replayed it into the cache.`;
@@ -136,6 +180,23 @@ class Fold {
       return `Step ${step}: nothing over ${bar}; the surest, ${surest}, was forced; ${rest}.`;
     }
     return `Step ${step}: ${count(committed.length, "slot")} over ${bar}; ${rest}.`;
+  }
+
+  draftWords({ b, s, g, w }) {
+    const again = s > 1 ? `, preview ${s}` : "";
+    return `Round ${b + 1}${again}: one preview drafts ${count(w.length, "token")} behind ${quoted(g[1])}.`;
+  }
+
+  verifyWords() {
+    const { index, slots, accepted, boundary } = this.block;
+    const next = `${quoted(boundary.token)}`;
+    const name = `Round ${index + 1}`;
+    if (accepted === slots.length - 1) return `${name}: all ${count(accepted, "draft")} kept, and ${next} comes free.`;
+    const { token, check } = slots[accepted + 1];
+    const kept = `${name}: ${count(accepted, "draft")} of ${slots.length - 1} kept`;
+    if (check.bar === null) return `${kept}; then the causal pass writes ${next}, not ${quoted(token)}.`;
+    const low = `${quoted(token)} at ${two(check.probability)} is under its bar of ${two(check.bar)}`;
+    return `${kept}; then ${low}, and the causal pass writes ${next}.`;
   }
 
   endWords() {

@@ -11,7 +11,7 @@ import gradio as gr
 
 from clover_viz.ui.about import footer, news
 from clover_viz.ui.api import FULL, endpoint, shown
-from clover_viz.ui.controls import AUTOREGRESSIVE, BLOCK_SIZES, DENOISE, OFFERED, limits_of, settings_of
+from clover_viz.ui.controls import ACCEPT_RULES, BLOCK_SIZES, DENOISE, OFFERED, has, limits_of, settings_of
 from clover_viz.ui.desk import Desk
 from clover_viz.ui.examples import EXAMPLES
 from clover_viz.ui.runner import Run
@@ -58,7 +58,23 @@ def build(desk: Desk) -> gr.Blocks:
                     list(BLOCK_SIZES), value=32, label="Block size", elem_id="block_size",
                     info="Slots denoised together, all of them in every step.",
                 )  # fmt: skip
+                accept_rule = gr.Radio(
+                    list(ACCEPT_RULES), value="exact", label="Verifier", elem_id="accept_rule", visible=False,
+                    info="Which drafts the causal pass lets stand, from the left up to the first refused.",
+                )  # fmt: skip
                 with gr.Accordion("More settings", open=False):
+                    ratio = gr.Slider(
+                        0, 1, value=0.9, step=0.01, label="Ratio", elem_id="ratio", visible=False,
+                        info="Threshold verifier: a draft this probable always stands.",
+                    )  # fmt: skip
+                    delta = gr.Slider(
+                        0, 2, value=0.6, step=0.05, label="Delta", elem_id="delta", visible=False,
+                        info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.",
+                    )  # fmt: skip
+                    draft_steps = gr.Slider(
+                        1, 8, value=1, step=1, label="Draft steps", elem_id="draft_steps", visible=False,
+                        info="Previews a round; all but the last commit slots over the threshold.",
+                    )  # fmt: skip
                     coreset = gr.Checkbox(True, label="Limit experts to the block's coreset", elem_id="coreset")
                     top_p = gr.Slider(0.05, 1, value=0.9, step=0.01, label="Coreset top-p", elem_id="top_p")
                     temperature = gr.Slider(0, 2, value=0, step=0.05, label="Temperature", elem_id="temperature")
@@ -67,12 +83,17 @@ def build(desk: Desk) -> gr.Blocks:
                     system = gr.Textbox("", label="System prompt", lines=3, max_lines=10, elem_id="system")
         foot = gr.HTML(footer(desk), apply_default_css=False)
 
-        controls = [mode, threshold, block_size, coreset, top_p, temperature, tokens, seed, system]
+        settings = {
+            "threshold": threshold, "block_size": block_size, "coreset_top_p": top_p, "temperature": temperature,
+            "accept_rule": accept_rule, "ratio": ratio, "delta": delta, "draft_steps": draft_steps,
+        }  # fmt: skip
+        controls = [mode, coreset, tokens, seed, system, *settings.values()]
+        setting_names = tuple(settings)
         started = {"outputs": [prompt, talk, send, stop], **RUNS}  # queued: Gradio shows no error of an unqueued one
         first = gr.on(
-            [prompt.submit, send.click], _begin(desk), [session, prompt, *controls], trigger_mode="once", **started
+            [prompt.submit, send.click], _begin(desk, setting_names), [session, prompt, *controls], trigger_mode="once", **started
         )
-        again = retry.click(_again(desk), [session, *controls], trigger_mode="once", **started)
+        again = retry.click(_again(desk, setting_names), [session, *controls], trigger_mode="once", **started)
         for began in (first, again):
             streamed = began.success(_stream(page), [session], [board, talk], **RUNS)
             for ended in (streamed.then, streamed.failure):  # `then` is not reached after an error
@@ -82,7 +103,9 @@ def build(desk: Desk) -> gr.Blocks:
         for button, example in zip(offers, EXAMPLES):
             fill = f"() => [{json.dumps(example.prompt)}, {json.dumps(example.system)}]"
             button.click(None, None, [prompt, system], js=fill, **QUICK).then(None, js=PRESS_SEND, **QUICK)
-        mode.change(_fitting, [mode], [threshold, block_size, coreset, top_p], **QUICK)
+        depending = {"coreset": coreset, **settings}
+        for changed in (mode.change, accept_rule.change, draft_steps.change):
+            changed(_fitting(tuple(depending)), [mode, accept_rule, draft_steps], list(depending.values()), **QUICK)
         board.gap(_resend, [session], [board], **QUICK)
         page.load(_arrive(desk), None, [board, foot], **RUNS)
         gr.api(endpoint(desk), api_name="generate", concurrency_limit=None)
@@ -121,15 +144,15 @@ board.frame(props.value);"""
 PRESS_SEND = """() => { setTimeout(() => document.querySelector("#send").click(), 0); }"""
 
 
-def _begin(desk: Desk):
+def _begin(desk: Desk, names: tuple[str, ...]):
     def begin(session: Session, prompt: str, *controls):
-        _prepare(desk, session, prompt, *controls)
+        _prepare(desk, names, session, prompt, *controls)
         return "", session.view(), *_buttons(running=True)
 
     return begin
 
 
-def _again(desk: Desk):
+def _again(desk: Desk, names: tuple[str, ...]):
     def again(session: Session, *controls):
         if session.busy():
             raise shown("A run is going in this conversation: stop it first.")
@@ -137,7 +160,7 @@ def _again(desk: Desk):
             raise shown("There is no message to try again yet.")
         turn = session.turns.pop()
         try:
-            _prepare(desk, session, turn.prompt, *controls)
+            _prepare(desk, names, session, turn.prompt, *controls)
         except gr.Error:
             session.turns.append(turn)
             raise
@@ -146,13 +169,16 @@ def _again(desk: Desk):
     return again
 
 
-def _prepare(desk, session, prompt, mode, threshold, block_size, coreset, top_p, temperature, tokens, seed, system):
-    """Takes the prompt into the session with a run that is ready to start, or raises the reason why not."""
+def _prepare(desk, names, session, prompt, mode, coreset, tokens, seed, system, *values):
+    """Takes the prompt into the session with a run that is ready to start, or raises the reason why not.
+
+    values: of the settings called `names`.
+    """
     reason = session.refuse(prompt) or (FULL if desk.full() else None)
     if reason:
         raise shown(escape(reason))
     try:
-        settings = settings_of(mode, threshold, block_size, coreset, top_p, temperature)
+        settings = settings_of(mode, coreset, **dict(zip(names, values, strict=True)))
         limits = limits_of(tokens, seed)
     except ValueError as problem:
         raise shown(escape(str(problem))) from None
@@ -202,10 +228,18 @@ def _resend(session: Session, event: gr.EventData) -> str:
     return missing(session, event.have)
 
 
-def _fitting(mode: str):
-    """Only controls that the mode has."""
-    block = gr.update(visible=mode != AUTOREGRESSIVE)
-    return block, block, block, block
+def _fitting(names: tuple[str, ...]):
+    """Only controls that the mode has, and that the choices made in it give something to do."""
+
+    def fitting(mode: str, accept_rule: str, draft_steps: int):
+        idle = set()
+        if mode != DENOISE:
+            idle |= {"threshold"} if draft_steps == 1 else set()
+            idle |= {"ratio", "delta"} if accept_rule == "exact" else set()
+        fits = (has(mode, "coreset_top_p" if name == "coreset" else name) and name not in idle for name in names)
+        return [gr.update(visible=visible) for visible in fits]
+
+    return fitting
 
 
 def _buttons(running: bool):

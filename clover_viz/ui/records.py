@@ -2,7 +2,8 @@
 
 A record carries a step's decisions and only the slots that can have changed (a committed slot never does), so a
 step costs a few hundred bytes, and the append-only list of a run's records holds all that scrubbing needs.
-Keys: `k` kind, `b` block, `s` step, `w` rows of [slot, token id, token, confidence], `c` slots committed, `f` forced.
+Keys: `k` kind, `b` block or round, `s` step, `w` rows of [slot, token id, token, confidence], `c` slots committed,
+`f` forced, `g` what was given, `v` checks of [probability, entropy, bar], `x` experts, `t` experts of a causal pass.
 """
 
 from __future__ import annotations
@@ -11,7 +12,18 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from clover_viz.events import BlockOpened, Denoised, Event, Prefilled, Replayed, RunFinished, RunStarted, TokenDecoded
+from clover_viz.events import (
+    BlockOpened,
+    Denoised,
+    Drafted,
+    Event,
+    Prefilled,
+    Replayed,
+    RunFinished,
+    RunStarted,
+    TokenDecoded,
+    Verified,
+)
 
 
 def record(event: Event) -> str | None:
@@ -19,6 +31,17 @@ def record(event: Event) -> str | None:
     match event:
         case Denoised():
             body = _denoised(event)
+        case Drafted():
+            body = {"k": "draft", "b": event.round, "s": event.step, "at": event.start}
+            body["g"] = [event.boundary.token_id, event.boundary.token]
+            body["w"] = [[d.slot, d.token_id, d.token, _round(d.confidence)] for d in event.drafts]
+            body |= {"x": _experts(event.experts), "ms": _round(event.ms)}
+        case Verified():
+            b = event.boundary
+            body = {"k": "verify", "b": event.round, "n": event.accepted}
+            body["v"] = [[_round(c.probability), _round(c.entropy, 3), c.bar and _round(c.bar)] for c in event.checks]
+            body["w"] = [b.token_id, b.token, _round(b.probability)]
+            body |= {"t": [layer.touched for layer in event.experts], "ms": _round(event.ms)}
         case TokenDecoded():
             row = [event.token_id, event.token, _round(event.probability)]
             body = {"k": "token", "p": event.position, "w": row, "ms": _round(event.ms)}
@@ -64,13 +87,16 @@ def _denoised(event: Denoised) -> dict:
         body["g"] = given
     if event.forced:
         body["f"] = 1
-    body["x"] = [
-        [layer.touched for layer in event.experts],
-        [layer.kept for layer in event.experts],
-        [_round(layer.rerouted, 2) for layer in event.experts],
-    ]
-    body["ms"] = _round(event.ms)
+    body |= {"x": _experts(event.experts), "ms": _round(event.ms)}
     return body
+
+
+def _experts(layers) -> list[list]:
+    return [
+        [layer.touched for layer in layers],
+        [layer.kept for layer in layers],
+        [_round(layer.rerouted, 2) for layer in layers],
+    ]
 
 
 def _round(value: float, digits: int = 4) -> float:

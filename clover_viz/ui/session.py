@@ -17,10 +17,11 @@ PROMPT_CHARACTERS = 100_000
 
 @dataclass
 class Turn:
-    """A message and its answer. `note` is the quiet line under the answer."""
+    """A message and its answer. thinking: told with the answer, never to the model again; note: the quiet line below."""
 
     prompt: str
     answer: str = ""
+    thinking: str = ""
     note: str = ""
     state: str = "running"
 
@@ -80,7 +81,7 @@ class Session:
             return
         state = run.state  # before the text: a finished run's text is then whole
         turn = self.turns[-1]
-        turn.answer = run.canvas.text
+        turn.answer, turn.thinking = run.canvas.text, run.canvas.thinking
         turn.state = state
         if state == "error":
             turn.note = "No answer: the run ended with an error."
@@ -89,7 +90,10 @@ class Session:
 
     def view(self) -> str:
         """The conversation as the JSON text that the page draws."""
-        rows = [{"u": turn.prompt, "a": turn.answer, "n": turn.note, "s": turn.state} for turn in self.turns]
+        rows = [
+            {"u": turn.prompt, "t": turn.thinking, "a": turn.answer, "n": turn.note, "s": turn.state}
+            for turn in self.turns
+        ]
         return json_text({"turns": rows})
 
 
