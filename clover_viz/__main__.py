@@ -8,6 +8,7 @@ from clover_viz.cli.console import BAD_VALUE, DONE, FAILED, guarded, notice
 
 COMMANDS = {
     "generate": ("clover_viz.cli.generate", "write an answer to a prompt"),
+    "compare": ("clover_viz.cli.compare", "answer one prompt in all three modes, side by side"),
     "play": ("clover_viz.cli.play", "play a recorded trace in the terminal"),
     "lab": ("clover_viz.lab.cli", "experiments: routing, acceptance, budget"),
     "train": ("clover_viz.training.cli", "train the embedded model from nothing"),

@@ -2,6 +2,7 @@
 
 import json
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,11 +10,12 @@ from model_helpers import ids, toy_model
 from scripted import MASK, VOCAB, ByteTokenizer
 
 from clover_viz.__main__ import main
-from clover_viz.bench import cli, cpu, memory, passes, report, runs
+from clover_viz.bench import cli, cpu, memory, passes, recording, report, runs
 from clover_viz.bench.peer import Peer
 from clover_viz.bench.report import Row
 from clover_viz.bench.timing import Side, Spread, ratio, take_turns
 from clover_viz.engine import Engine
+from clover_viz.errors import UserError
 from clover_viz.events import KernelChoice
 from clover_viz.training.data import eval_prompts
 
@@ -131,7 +133,7 @@ def found(engine):
     ticks = count()
     return cpu.run(
         engine, PROMPTS, report.machine(1, "float32"), context=40, pass_rounds=2, run_rounds=1, memory_runs=2,
-        max_new_tokens=4, clock=lambda: float(next(ticks)),
+        recorded_rounds=1, max_new_tokens=4, clock=lambda: float(next(ticks)),
     )  # fmt: skip
 
 
@@ -143,7 +145,21 @@ def test_every_target_is_there(found):
         "causal pass of 32 / decode step": (3.0, None),
         "one token at a time, tokens/s / transformers'": (1.5, None),
         "denoise at 0.95, tokens/s / one token at a time": (1.5, 2.0),
+        "speculative exact at block 32, tokens/s / one token at a time": (1.5, 2.5),
+        "speculative exact at block 16, tokens/s / one token at a time": (1.5, 2.5),
+        "speculative exact at block 32, tokens/s / transformers'": (2.5, None),
+        "speculative exact at block 16, tokens/s / transformers'": (2.5, None),
+        "speculative exact at block 32, tokens kept a round": (14, None),
+        "speculative exact at block 16, tokens kept a round": (10, None),
+        "verify of 32 / causal pass of 32 without advance": (1.1, None),
+        "verify of 16 / causal pass of 16 without advance": (1.1, None),
+        "advance by 17 / verify of 32": (0.1, None),
+        "advance by 9 / verify of 16": (0.1, None),
+        "run recorded / not recorded": (1.02, None),
     }
+    by_at_most = {row["name"]: row["at_most"] for row in found["rows"]}
+    assert not any(small for name, small in by_at_most.items() if "tokens" in name)
+    assert all(small for name, small in by_at_most.items() if "tokens" not in name)
     names = [row["name"] for row in found["rows"]]
     assert all(f"{kind} of {n} / decode step" in names for kind in ("preview", "causal pass") for n in (4, 8, 16))
 
@@ -158,21 +174,82 @@ def test_the_text_says_where_and_what(found):
     torch_version = torch.__version__.split("+")[0]
     for part in (f"torch {torch_version}", "transformers ", "1 thread,", "cores", "target", "tokens per pass"):
         assert part in text, part
-    for part in ("to break even", "median ms of a pass", "resident memory"):
+    for part in ("to break even", "median ms of a pass", "resident memory", "on 2 of 2 prompts both wrote the same"):
         assert part in text, part
 
 
 def test_runs_count_tokens_and_passes(engine, peer):
     one = runs.measure(engine, peer, PROMPTS[:1], rounds=1, limit=4)[0]
-    assert 1 <= one.decoded_tokens <= 4 and one.denoised_tokens <= 4
-    assert 1 <= one.previews <= 32 and one.replays == 0
-    assert one.one_by_one_seconds > 0 and one.denoised_seconds > 0
+    assert list(one) == [runs.ONE_BY_ONE, runs.TRANSFORMERS, runs.DENOISE, *runs.BLOCKS]
+    assert all(1 <= tally.written <= 4 and tally.seconds > 0 for tally in one.values())
+    denoised = one[runs.DENOISE]
+    assert denoised.tokens <= 4 and 1 <= denoised.previews <= 32 and denoised.replays == denoised.verifies == 0
+    for way in runs.BLOCKS:
+        tally = one[way]
+        assert tally.same == 1 and tally.written == one[runs.ONE_BY_ONE].written == one[runs.TRANSFORMERS].written
+        assert tally.later == tally.tokens - 1 and tally.previews == tally.verifies >= 1
+
+
+def round_of(**ways):
+    return {getattr(runs, name, name.replace("_", " ")): runs.Tally(*numbers) for name, numbers in ways.items()}
 
 
 def test_break_even_weighs_the_passes_as_they_were_mixed():
-    one = runs.Round(10, 1.0, 10, 1.0, 1, 60, 1.0, previews=30, replays=10)
+    one = round_of(DENOISE=(1.0, 60, 60, 59, 1, 30, 10))
     seconds = {"preview 32": [2.0], "causal 32": [4.0], "decode": [1.0]}
     assert "1.50 measured, 2.50 to break even" in runs.break_even([one], seconds, 32)
+
+
+def test_a_round_breaks_even_at_what_its_passes_cost():
+    seconds = {"preview 16": [2.0, 9.0, 1.0], "verify 16": [4.0], "advance 16": [0.5], "decode": [0.5]}
+    assert runs.round_break_even(seconds, 16).startswith("13.00 to break even")
+
+
+def test_rows_of_answers_by_hand():
+    """Rates count end tokens; a round's tokens do not count the first one of each text."""
+    one = round_of(
+        ONE_BY_ONE=(2.0, 99, 100, 98, 1), TRANSFORMERS=(5.0, 0, 100, 0, 1), DENOISE=(1.0, 80, 80, 79, 0, 30, 10),
+        speculative_exact_at_block_32=(0.5, 99, 100, 98, 1, 7, 0, 7),
+        speculative_exact_at_block_16=(1.0, 99, 100, 98, 1, 14, 0, 14),
+    )  # fmt: skip
+    seconds = {f"{kind} {n}": [1.0] for kind in ("preview", "causal", "verify", "advance") for n in (16, 32)}
+    got = {row.name: row for row in runs.rows([one, one], 1, seconds | {"decode": [0.5]}, 32)}
+    figures = {name: row.measured.figure for name, row in got.items()}
+    assert figures == {
+        "one token at a time, tokens/s / transformers'": 2.5,
+        "denoise at 0.95, tokens/s / one token at a time": 1.6,
+        "speculative exact at block 32, tokens/s / one token at a time": 4.0,
+        "speculative exact at block 16, tokens/s / one token at a time": 2.0,
+        "speculative exact at block 32, tokens/s / transformers'": 10.0,
+        "speculative exact at block 16, tokens/s / transformers'": 5.0,
+        "speculative exact at block 32, tokens kept a round": 14.0,
+        "speculative exact at block 16, tokens kept a round": 7.0,
+    }
+    verdicts = {name: row.verdict() for name, row in got.items()}
+    assert verdicts["speculative exact at block 16, tokens/s / one token at a time"] == "met, goal missed by 0.50"
+    assert verdicts["speculative exact at block 16, tokens kept a round"] == "missed by 3.00"
+    assert "6.00 to break even" in got["speculative exact at block 32, tokens kept a round"].note
+
+
+def test_a_text_of_one_token_has_no_round_to_count():
+    one = round_of(ONE_BY_ONE=(1.0, 1, 1, 0, 1), TRANSFORMERS=(1.0, 0, 1, 0, 1), DENOISE=(1.0, 1, 1, 0, 1, 1, 0),
+                   speculative_exact_at_block_32=(1.0, 1, 1, 0, 1),
+                   speculative_exact_at_block_16=(1.0, 1, 1, 0, 1))  # fmt: skip
+    seconds = {"preview 32": [1.0], "causal 32": [1.0], "decode": [1.0]}
+    assert not [row for row in runs.rows([one], 1, seconds, 32) if "round" in row.name]
+
+
+def test_recording_is_measured_against_the_same_run_without(engine):
+    seconds = recording.measure(engine, PROMPTS[0], limit=4, rounds=1)
+    assert list(seconds) == ["not recorded", "recorded", "recorded, gzipped"]
+    plain, zipped = recording.rows({"not recorded": [1.0], "recorded": [1.01], "recorded, gzipped": [1.5]})
+    assert (plain.verdict(), zipped.target, zipped.measured.figure) == ("met", None, 1.5)
+
+
+def test_a_model_without_those_blocks_is_refused_before_any_pass(engine):
+    small = SimpleNamespace(model=SimpleNamespace(config=SimpleNamespace(block_size=8)))
+    with pytest.raises(UserError, match="block_size must be one of 2, 4, 8 for this model, got 16"):
+        cpu.run(small, PROMPTS, {})
 
 
 def test_passes_leave_the_cache_alone_between_rounds(model, peer):

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from scripted import END, ScriptedModel, engine, ids
+from scripted import CLOSE_THINK, END, THINK, ScriptedModel, engine, ids
 
 from clover_viz.__main__ import main
 from clover_viz.engine import Engine
@@ -71,6 +71,15 @@ def test_play_shows_what_generate_showed(model, capsys, tmp_path):
     assert "block 0 step 1: none over 0.95, the most confident slot committed; 7 left" in err.splitlines()
 
 
+def test_thinking_is_no_part_of_the_text(model, capsys, tmp_path):
+    model.answer = [THINK, *ids("hm"), CLOSE_THINK, *ids("yes"), END]
+    trace = str(tmp_path / "t.jsonl")
+    assert main(["generate", "hi", "--events", trace]) == 0
+    assert capsys.readouterr().out == "yes"
+    assert main(["play", trace, "--speed", "0"]) == 0
+    assert capsys.readouterr().out == "yes"
+
+
 def test_every_flag_reaches_the_run(model, capsys):
     argv = ["generate", "hi", "--model", "there", "--revision", "abc", "--device", "cpu", "--dtype", "float32",
             "--kernels", "reference", "--threshold", "0.5", "--block-size", "4", "--coreset-top-p", "0.7",
@@ -106,7 +115,7 @@ def test_modes_prompts_and_the_default_model(model, capsys):
 @pytest.mark.parametrize(
     "argv, says",
     [
-        ([], "command must be one of generate, play, lab, train, bench, got None"),
+        ([], "command must be one of generate, compare, play, lab, train, bench, got None"),
         (["diffuse"], "got 'diffuse'"),
         (["generate"], "the following arguments are required: PROMPT"),
         (["generate", ""], "the prompt must not be empty"),

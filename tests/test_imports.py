@@ -24,23 +24,28 @@ LAYERS = {
     "model": ("clover_viz/model/*.py", {"config", "kernels", "kernel_folder"}, {"torch", "transformers"}),
     "decoding": ("clover_viz/decoding/*.py", {"events", "settings"}, {"torch"}),
     "transcript": ("clover_viz/transcript.py", {"events"}, set()),
+    "model_passes": ("clover_viz/model_passes.py", {"events"}, {"torch"}),
     "engine": (
         "clover_viz/engine.py",
-        {"events", "settings", "config", "tokenizer", "kernels", "kernel_folder", "model", "decoding", "transcript"},
+        {"events", "settings", "config", "tokenizer", "kernels", "kernel_folder", "model", "decoding", "transcript",
+         "model_passes"},
         {"torch", "transformers"},
     ),
     "trace": ("clover_viz/trace/*.py", {"events", "settings"}, set()),
     # training: the held-out prompts of the evaluation come from the generator of the training data, and the model card
-    # tells the recipe's own numbers
+    # tells the recipe's own numbers. decoding: a choice is made again to see how near it was
     "lab": (
         "clover_viz/lab/**/*.py",
-        {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training"},
+        {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
+         "decoding"},
         {"torch"},
     ),
-    # training: the held-out prompts; transformers, in one file: the model that ours is measured against
+    # training: the held-out prompts; decoding: the checks of a verify are timed with its pass; transformers, in one
+    # file: the model that ours is measured against
     "bench": (
         "clover_viz/bench/**/*.py",
-        {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training"},
+        {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
+         "decoding"},
         {"torch", "triton", "playwright", "gradio_client"},
     ),
     "training": (

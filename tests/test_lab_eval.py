@@ -289,8 +289,8 @@ def test_help_for_newcomers(capsys):
 @pytest.mark.parametrize(
     "argv, says",
     [
-        ([], "experiment must be one of eval, got None"),
-        (["evil"], "experiment must be one of eval, got 'evil'"),
+        ([], "experiment must be one of eval, exact, traces, got None"),
+        (["evil"], "experiment must be one of eval, exact, traces, got 'evil'"),
         (["eval", "--count", "0"], "count must be a whole number of at least 1, got 0"),
         (["eval", "--count", "few"], "count must be a whole number of at least 1, got 'few'"),
         (["eval", "--count", "1.5"], "count must be a whole number of at least 1, got 1.5"),

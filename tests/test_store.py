@@ -3,12 +3,25 @@
 import gzip
 import io
 import json
+import random
 
 import pytest
 from scripted import END, ScriptedModel, engine, ids
 
 from clover_viz.errors import UserError
-from clover_viz.events import RunFinished
+from clover_viz.events import (
+    Boundary,
+    Check,
+    Denoised,
+    Draft,
+    Drafted,
+    LayerExperts,
+    LayerTouched,
+    RunFinished,
+    Slot,
+    Verified,
+)
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.pace import pace
 from clover_viz.trace.store import play, record
@@ -16,14 +29,32 @@ from clover_viz.trace.store import play, record
 ANSWER = "né 👩‍👧 <script>\u2028\n|"
 
 
+def run(settings):
+    model = ScriptedModel(ids(ANSWER) + [END], lambda slot, known: 0.5 + slot / 100, block_size=8)
+    return list(engine(model).generate("hi", settings, top=True))
+
+
 @pytest.fixture(scope="module")
 def events():
-    model = ScriptedModel(ids(ANSWER) + [END], lambda slot, known: 0.5 + slot / 100, block_size=8)
-    return list(engine(model).generate("hi", top=True))
+    return run(DenoiseSettings())
 
 
+@pytest.fixture(scope="module")
+def rounds():
+    """A speculative run: its third and fifth events are Drafted and Verified."""
+    events = run(SpeculativeSettings(accept_rule="threshold"))
+    assert [type(events[i]) for i in (2, 4)] == [Drafted, Verified]
+    return events
+
+
+SETTINGS = [DenoiseSettings(), SpeculativeSettings(), SpeculativeSettings(accept_rule="threshold"),
+            SpeculativeSettings(draft_steps=2), AutoregressiveSettings()]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("name", ["trace.jsonl", "trace.jsonl.gz"])
-def test_a_recorded_run_plays_back_as_it_was(tmp_path, events, name):
+def test_a_recorded_run_plays_back_as_it_was(tmp_path, settings, name):
+    events = run(settings)
     path = tmp_path / name
     assert list(record(events, path)) == events
     played = list(play(path))
@@ -80,6 +111,7 @@ BAD = {
     "foreign record": (lambda t: [*t[:2], '{"a": 1}', *t[2:]], 3, "event must be one of"),
     "foreign file": (lambda t: ["# Hello", "world"], 1, "not a whole JSON object"),
     "wrong field": (lambda t: [t[0], t[1].replace('"tokens"', '"tokeens"')], 2, "prefilled has no field 'tokeens'"),
+    "too deep": (lambda t: [t[0], "[" * 100_000], 2, "not a whole JSON object"),
     "empty": (lambda t: [], 1, "must end with run_finished"),
 }
 
@@ -97,6 +129,97 @@ def test_what_cannot_be_read_is_named_by_its_line(tmp_path, events, name, zipped
         list(play(path))
     line = str(error.value)
     assert says in line and f"line {number}:" in line and str(path) in line and "\n" not in line
+
+
+def edited(line, *path, to):
+    """One value of a JSON line replaced; LOST takes it out."""
+    data = inner = json.loads(line)
+    for key in path[:-1]:
+        inner = inner[key]
+    if to is LOST:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = to
+    return json.dumps(data)
+
+
+LOST = object()
+BAD_ROUND = [
+    (2, ("drafts", 1, "confidence"), LOST, "drafted.drafts[1] lacks the field 'confidence'"),
+    (2, ("drafts", 0, "slot"), "one", "drafted.drafts[0].slot must be an integer, got 'one'"),
+    (2, ("drafts",), {}, "drafted.drafts must be a list, got {}"),
+    (2, ("boundary",), LOST, "drafted lacks the field 'boundary'"),
+    (2, ("boundary", "probability"), "sure", "drafted.boundary.probability must be a finite number, got 'sure'"),
+    (2, ("experts", 0, "kept"), 1.5, "drafted.experts[0].kept must be an integer, got 1.5"),
+    (2, ("round",), LOST, "drafted lacks the field 'round'"),
+    (4, ("checks", 0, "accepted"), 1, "verified.checks[0].accepted must be a bool, got 1"),
+    (4, ("checks", 0, "bar"), "low", "verified.checks[0].bar must be a finite number, got 'low'"),
+    (4, ("checks", 0, "entropy"), LOST, "verified.checks[0] lacks the field 'entropy'"),
+    (4, ("checks", 0, "top", 0, "p"), LOST, "verified.checks[0].top[0] lacks the field 'p'"),
+    (4, ("checks", 0, "mood"), "good", "verified.checks[0] has no field 'mood'"),
+    (4, ("accepted",), True, "verified.accepted must be an integer, got True"),
+    (4, ("boundary", "token_id"), None, "verified.boundary.token_id must be an integer, got None"),
+    (4, ("experts", 0, "kept"), 3, "verified.experts[0] has no field 'kept'"),
+    (4, ("event",), "checked", "event must be one of run_started, "),
+]
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("at, path, to, says", BAD_ROUND)
+def test_a_bad_round_is_named_by_its_line_and_field(tmp_path, rounds, at, path, to, says, zipped):
+    lines = lines_of(rounds)
+    lines[at] = edited(lines[at], *path, to=to)
+    data = "\n".join(lines).encode()
+    file = tmp_path / "trace"
+    file.write_bytes(gzip.compress(data) if zipped else data)
+    played = play(file)
+    assert [next(played) for _ in range(at)] == rounds[:at]
+    with pytest.raises(UserError) as error:
+        next(played)
+    assert str(error.value).startswith(f"{file} line {at + 1}: {says}") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "mode, change, line, says",
+    [
+        ("rounds", lambda t: t[:2] + t[4:], 3, "verified must follow drafted of its round, got round 0"),
+        ("rounds", lambda t: t[:4] + [t[4], *t[4:]], 6, "verified must follow drafted of its round, got round 0"),
+        ("rounds", lambda t: [*t[:2], edited(t[2], "round", to=7), *t[3:]], 5, "got round 0"),
+        ("events", lambda t: t[:2] + t[3:], 3, "denoised must follow block_opened of its block and slots, got"),
+        ("events", lambda t: [*t[:2], edited(t[2], "slots", to=7), *t[3:]], 4, "got block 0"),
+        ("events", lambda t: [*t[:2], edited(t[2], "block", to=1), *t[3:]], 4, "got block 0"),
+    ],
+)
+def test_an_event_out_of_order_is_named_by_its_line(tmp_path, request, mode, change, line, says):
+    file = tmp_path / "trace"
+    file.write_text("\n".join(change(lines_of(request.getfixturevalue(mode)))), encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        list(play(file))
+    assert f"{file} line {line}: " in str(error.value) and says in str(error.value)
+
+
+@pytest.mark.parametrize("at", [2, 4])
+def test_a_file_cut_within_a_round_is_named_by_its_line(tmp_path, rounds, at):
+    file = tmp_path / "trace"
+    whole = lines_of(rounds)
+    file.write_text("\n".join([*whole[:at], whole[at][: len(whole[at]) // 2]]), encoding="utf-8")
+    with pytest.raises(UserError, match=f"line {at + 1}: not a whole JSON object"):
+        list(play(file))
+    file.write_text("\n".join(whole[: at + 1]), encoding="utf-8")
+    with pytest.raises(UserError, match=f"line {at + 2}: a trace must end with run_finished, got the end of the file"):
+        list(play(file))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.9, 0.999])
+def test_a_part_of_a_gzip_names_the_line_behind_those_that_came(tmp_path, rounds, share):
+    file = tmp_path / "trace.gz"
+    whole = gzip.compress("".join(line + "\n" for line in lines_of(rounds)).encode())
+    file.write_bytes(whole[: max(3, int(len(whole) * share))])
+    came = []
+    with pytest.raises(UserError) as error:
+        came.extend(play(file))  # what came before the error stays in the list
+    assert came == rounds[: len(came)]
+    assert f"line {len(came) + 1}: the gzip data is broken or cut off" in str(error.value)
 
 
 def test_broken_gzip_and_bytes_that_are_no_text_name_their_line(tmp_path, events):
@@ -120,27 +243,41 @@ def test_a_line_without_end_is_not_read_into_memory(tmp_path, monkeypatch):
         list(play(path))
 
 
-def test_a_step_at_40_layers_takes_about_a_kilobyte_gzipped(tmp_path, events):
-    """The figure of the interface, for 32 slots without alternatives."""
-    import random
-    from dataclasses import replace
+WORDS = ["the", " and", "ing", " of", "\n", "<0xE2>", " clover", "(", " returns", "self"]
 
-    from clover_viz.events import Denoised, LayerExperts, Slot
 
+def p(rng):
+    return float(f"{rng.random():.9g}")
+
+
+def experts(rng):
+    return tuple(LayerExperts(layer, rng.randrange(60, 165), rng.randrange(30, 70), rng.randrange(64) / 32)
+                 for layer in range(40))  # fmt: skip
+
+
+def denoising(rng):
+    slots = tuple(Slot(i, rng.choice(["masked", "committed"]), rng.randrange(248320), rng.choice(WORDS), p(rng))
+                  for i in range(32))  # fmt: skip
+    return [Denoised(0, 1, (rng.randrange(32),), False, slots, experts(rng), 100 * p(rng))]
+
+
+def a_round(rng):
+    drafts = tuple(Draft(i, rng.randrange(248320), rng.choice(WORDS), p(rng)) for i in range(1, 32))
+    checks = tuple(Check(d.slot, d.token_id, d.token, p(rng), 3 * p(rng), 0.6 * p(rng), d.slot < 9) for d in drafts)
+    touched = tuple(LayerTouched(i, rng.randrange(100, 220)) for i in range(40))
+    boundary = Boundary(rng.randrange(248320), rng.choice(WORDS), p(rng))
+    return [Drafted(0, 1, 9, boundary, drafts, experts(rng), 100 * p(rng)),
+            Verified(0, checks, 8, boundary, touched, 100 * p(rng))]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", [denoising, a_round])
+def test_a_step_at_40_layers_takes_at_most_1100_bytes_gzipped(tmp_path, made):
+    """32 slots without alternatives, every figure drawn at random: no run is harder to pack."""
     rng = random.Random(0)
-    words = ["the", " and", "ing", " of", "\n", "<0xE2>", " clover", "(", " returns", "self"]
-    steps = []
-    for step in range(1, 33):
-        slots = tuple(
-            Slot(i, rng.choice(["masked", "committed"]), rng.randrange(248320), rng.choice(words),
-                 float(f"{rng.random():.9g}")) for i in range(32)
-        )  # fmt: skip
-        experts = tuple(LayerExperts(i, rng.randrange(60, 165), rng.randrange(30, 70), rng.randrange(64) / 32)
-                        for i in range(40))  # fmt: skip
-        steps.append(replace(next(x for x in events if isinstance(x, Denoised)), step=step, slots=slots,
-                             experts=experts))  # fmt: skip
-    size = len(gzip.compress("".join(x.to_json() + "\n" for x in steps).encode())) / len(steps)
-    assert size < 1300
+    steps = [event for _ in range(32) for event in made(rng)]
+    file = tmp_path / "trace.jsonl.gz"
+    list(record(steps, file))
+    assert file.stat().st_size / len(steps) < 1100
 
 
 def test_pace_waits_for_the_time_a_pass_took(events):

@@ -4,8 +4,8 @@ import json
 from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 
-from clover_viz.cli.console import DONE, Parser, notice, number, write
-from clover_viz.cli.generate import DEFAULT_MODEL
+from clover_viz.cli.console import DONE, Parser, at_least, check_output, notice, number, write
+from clover_viz.cli.flags import DEFAULT_MODEL
 from clover_viz.errors import UserError
 
 KINDS = {"cpu": "passes and answers of a small model on the CPU, against transformers and against each other"}
@@ -32,14 +32,12 @@ def main(argv: list[str]) -> int:
     if args.what not in KINDS:
         raise UserError(f"bench must be one of {', '.join(KINDS)}, got {args.what!r}")
     for name in ("threads", "prompts"):
-        value = getattr(args, name)
-        if value is not None and (not isinstance(value, int) or value < 1):
-            raise UserError(f"--{name} must be a whole number of at least 1, got {value!r}")
+        if getattr(args, name) is not None:
+            at_least(f"--{name}", getattr(args, name), 1)
     folder = Path(args.model)
     if not (folder / "config.json").is_file():
         raise UserError(f"--model must be a folder with a checkpoint (config.json), got {args.model!r}")
-    if args.json and not Path(args.json).resolve().parent.is_dir():
-        raise UserError(f"--json must name a file in a folder that exists, got {args.json!r}")
+    check_output("--json", args.json)
     found = measure_cpu(folder, args.threads, args.prompts)
     write(found.pop("text") + "\n")
     if args.json:

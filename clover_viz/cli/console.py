@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from clover_viz.errors import UserError
 
@@ -28,6 +30,19 @@ def number(text: str) -> int | float | str:
         except ValueError:
             pass
     return text
+
+
+def at_least(name: str, value: Any, low: int) -> int:
+    """The value, when it is a whole number of at least `low`; else raises UserError."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise UserError(f"{name} must be a whole number of at least {low}, got {value!r}")
+    return value
+
+
+def check_output(flag: str, file: str | None) -> None:
+    """Raises UserError when a file that is to be written has no folder, or is one."""
+    if file is not None and (Path(file).is_dir() or not Path(file).parent.is_dir()):
+        raise UserError(f"{flag} must name a file in a folder that exists, got {file!r}")
 
 
 def notice(line: str) -> None:

@@ -27,8 +27,8 @@ def main(argv: list[str]) -> int:
     canvas = Canvas()
     for event in pace(play(args.file), args.speed):
         canvas = canvas.apply(event)
-        if isinstance(event, Text):
-            write(event.delta)
-        else:
+        if not isinstance(event, Text):
             notice(canvas.line)
+        elif not event.thinking:
+            write(event.delta)
     return DONE

@@ -95,7 +95,6 @@ def _verify(
     logits, routing = passes.verify([response[-1], *tokens])  # row i is about slot i + 1
     positions = range(start + 1, start + settings.block_size + 1)
     choices = choose(passes.stats, logits, request, response, positions, step=0, routing=routing, drafts=tokens)
-    probabilities = [nine_digits(p) for p in choices.draft_probabilities]
     if settings.accept_rule == "exact":
         bars = [None] * len(tokens)
         accepted = accept(tokens, choices.tokens)
@@ -105,9 +104,12 @@ def _verify(
     accepted = _to_end(tokens[:accepted], request.end_ids)
     passes.keep(1 + min(accepted, request.max_new_tokens - len(response)))
     checks = tuple(
-        Check(draft.slot, draft.token_id, draft.token, p, nine_digits(entropy), bar and nine_digits(bar), i < accepted, top)
+        Check(
+            draft.slot, draft.token_id, draft.token, nine_digits(p), nine_digits(entropy), bar and nine_digits(bar),
+            accepted=i < accepted, top=top,
+        )  # fmt: skip
         for i, (draft, p, entropy, bar, top) in enumerate(
-            zip(drafts, probabilities, choices.entropies, bars, choices.top)
+            zip(drafts, choices.draft_probabilities, choices.entropies, bars, choices.top)
         )
     )
     token = choices.tokens[accepted]

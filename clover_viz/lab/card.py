@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from clover_viz.cli.table import Table
 from clover_viz.errors import UserError
 from clover_viz.lab.eval import ANSWER_TOKENS, PROSE_TOKENS
 from clover_viz.lab.scoring import RULES
 from clover_viz.lab.summary import (
-    Table,
     answer_table,
     figures,
     layer_figures,
@@ -22,6 +22,7 @@ from clover_viz.training.data import MAX_TOKENS, SHARES
 from clover_viz.training.objective import AFTER_END, BALANCE, COPIES, SIZE_ODDS, SIZES
 from clover_viz.training.plan import TINY, Plan
 from clover_viz.training.prose import HELD_OUT
+from clover_viz.training.start import FASTEST, SLOWEST
 from clover_viz.training.tokenizer_training import VOCAB_SIZE
 
 BEGIN, END = "<!-- measured:begin -->", "<!-- measured:end -->"
@@ -189,7 +190,6 @@ turns on every prompt in one process.
 
 def _training() -> str:
     plan = Plan()
-    factors = ", then ".join(f"{factor:g} (from step {first:,})" for first, factor in plan.dense_factor)
     sizes = ", ".join(f"{size} ({100 * odds:.0f} %)" for size, odds in zip(SIZES, SIZE_ODDS))
     return f"""
 ## How it was trained
@@ -205,10 +205,10 @@ def _training() -> str:
 - Router load balance as in Switch Transformer, weight {BALANCE}.
 - Muon for the dense projections, AdamW for everything else; learning rate {plan.rate:g}, rising over {plan.warmup}
   steps, falling linearly to zero over the last {100 * plan.cooldown:.0f} % of all steps; weight decay
-  {plan.weight_decay:g}, gradient norm clipped at {plan.clip:g}. Muon's rate is {factors} times AdamW's.
-- At step {plan.embedding_step} the embeddings, too small until then for the residual stream they enter, are multiplied by
-  {plan.embedding_boost:g}; from there they learn {plan.embedding_rate:g} times as fast. The loss of the next steps fell by a
-  fifth: a run from nothing should begin with larger ones.
+  {plan.weight_decay:g}, gradient norm clipped at {plan.clip:g}. Muon's rate is {plan.dense_rate:g} times
+  AdamW's, that of the embeddings {plan.embedding_rate:g} times.
+- Embeddings begin with standard deviation {plan.embedding_std:g}, all other matrices with
+  {TINY["initializer_range"]:g}; the decays of Gated DeltaNet begin slow ({SLOWEST:g} to {FASTEST:g} before A).
 - Tokenizer: BPE with byte fallback, {VOCAB_SIZE:,} ids, learnt from the training split only.
 """
 

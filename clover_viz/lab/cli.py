@@ -7,6 +7,8 @@ from clover_viz.errors import UserError
 
 EXPERIMENTS = {
     "eval": ("clover_viz.lab.eval_cli", "exact answers and tokens a pass on held-out prompts"),
+    "exact": ("clover_viz.lab.exact_cli", "is self-speculation the autoregressive text, token for token?"),
+    "traces": ("clover_viz.lab.traces_cli", "record the example runs that ship with the app"),
 }
 
 USAGE = "\n".join(

@@ -1,20 +1,19 @@
 """`lab eval`: the evaluation on held-out prompts, its tables, its result file and the model card."""
 
 import re
-import time
 from argparse import Namespace
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from clover_viz.cli.console import DONE, Parser, notice, number, write
-from clover_viz.cli.generate import DEFAULT_MODEL
+from clover_viz.cli import flags
+from clover_viz.cli.console import DONE, Parser, at_least, check_output, notice, number, write
+from clover_viz.cli.table import aligned
 from clover_viz.errors import UserError
+from clover_viz.lab.progress import Progress
 from clover_viz.settings import MODES, settings_for
 
 COUNTS = {"agent": 510, "answer": 150, "decline": 120, "structured": 200, "talk": 120, "prose": 40}
 DEFAULT_MODES = ("autoregressive", "denoise")
-PROGRESS_SECONDS = 10
 MERGE_TAKES = {"merge", "json", "card", "failures"}
 
 
@@ -25,11 +24,7 @@ def parser() -> Parser:
         "are exactly right and how many tokens a pass brings. Greedy. Two processes on two cores: run --shard 1/2 and "
         "--shard 2/2 with --json and OMP_NUM_THREADS=1, then --merge both files.",
     )
-    p.add_argument("--model", metavar="DIR|HUB_ID", help="default: the embedded model")
-    p.add_argument("--revision", metavar="SHA", help="revision of a hub model")
-    p.add_argument("--device", help="auto, cpu, cuda or cuda:N")
-    p.add_argument("--dtype", help="auto, float32, bfloat16 or float16")
-    p.add_argument("--kernels", metavar="auto|reference|triton")
+    flags.add_model(p)
     p.add_argument("--kinds", metavar="K,K...", help=f"some of {','.join(COUNTS)} (default: all; prose needs --prose)")
     p.add_argument("--count", type=number, metavar="N",
                    help=f"prompts of each kind (default: {', '.join(f'{k} {n}' for k, n in COUNTS.items())})")
@@ -68,7 +63,7 @@ def main(argv: list[str]) -> int:
     if args.card:
         card.refresh(args.card, result)
     tables = (summary.answer_table(rows), summary.pass_table(rows), summary.layer_table(layers))
-    parts = [summary.plain(table) for table in tables if len(table) > 1]
+    parts = [aligned(table) for table in tables if len(table) > 1]
     parts += filter(None, [summary.likelihood_line(likelihood)])
     parts += map(_failure, summary.failures(result, args.failures))
     write("\n\n".join(parts) + "\n")
@@ -77,10 +72,8 @@ def main(argv: list[str]) -> int:
 
 def _check_outputs(args: Namespace) -> None:
     """Everything that would go wrong only after the run is asked for before it."""
-    if not isinstance(args.failures, int) or args.failures < 0:
-        raise UserError(f"failures must be a whole number of at least 0, got {args.failures!r}")
-    if args.json and (Path(args.json).is_dir() or not Path(args.json).parent.is_dir()):
-        raise UserError(f"--json must name a file in a folder that exists, got {args.json!r}")
+    at_least("failures", args.failures, 0)
+    check_output("--json", args.json)
     if args.merge:
         given = [name for name, value in vars(args).items() if value is not None and name not in MERGE_TAKES]
         if given:
@@ -101,28 +94,20 @@ def _merged(args: Namespace) -> dict[str, Any]:
 
 def _run(args: Namespace) -> dict[str, Any]:
     modes = _modes(args)
-    shard, seed = _shard(args.shard), 0 if args.seed is None else args.seed
-    if not isinstance(seed, int) or seed < 0:
-        raise UserError(f"seed must be a whole number of at least 0, got {seed!r}")
+    shard, seed = _shard(args.shard), at_least("seed", 0 if args.seed is None else args.seed, 0)
     counts, prose = _counts(args), _prose(args)
     fewest = min(counts.values())
     if shard[1] > fewest:
         raise UserError(f"shard must have N in [1, {fewest}]: a prompt of each kind for all, got {args.shard!r}")
 
-    from clover_viz.engine import Engine
     from clover_viz.lab import eval as evaluation
     from clover_viz.lab import results
 
-    model = str(args.model or DEFAULT_MODEL)
-    try:
-        engine = Engine.load(model, args.device or "auto", args.dtype or "auto", args.kernels or "auto", args.revision)
-    except UserError:
-        raise
-    except ValueError as error:  # before a run begins, what is refused was a bad value from outside
-        raise UserError((str(error).splitlines() or [type(error).__name__])[0]) from error
-    head = {"schema": evaluation.SCHEMA, **evaluation.about(engine), "weights": results.weights_digest(model)}
+    engine = flags.load_engine(args)
+    weights = results.weights_digest(flags.model_path(args))
+    head = {"schema": evaluation.SCHEMA, **evaluation.about(engine), "weights": weights}
     prompts = {"seed": seed, "counts": counts}
-    found = evaluation.evaluate(engine, evaluation.cases(counts, seed, prose, shard), modes, _Progress())
+    found = evaluation.evaluate(engine, evaluation.cases(counts, seed, prose, shard), modes, _Told())
     return head | {"prompts": prompts, "shard": list(shard)} | found
 
 
@@ -155,8 +140,8 @@ def _counts(args: Namespace) -> dict[str, int]:
         raise UserError("kinds must not hold prose without --prose PATH, the book it is taken from")
     if args.kinds is None and not args.prose:
         notice("prose is left out: it needs --prose PATH, the book it is taken from")
-    if args.count is not None and (not isinstance(args.count, int) or args.count < 1):
-        raise UserError(f"count must be a whole number of at least 1, got {args.count!r}")
+    if args.count is not None:
+        at_least("count", args.count, 1)
     return {kind: args.count or COUNTS[kind] for kind in dict.fromkeys(kinds)}
 
 
@@ -181,24 +166,19 @@ def _shard(text: str | None) -> tuple[int, int]:
     return part, parts
 
 
-class _Progress:
-    """A line on stderr every few seconds."""
+class _Told:
+    """Progress, with the answers that were right so far."""
 
     def __init__(self):
-        self._began = self._shown = time.monotonic()
+        self._progress = Progress("run")
         self._right: dict[tuple[str, str], list[bool]] = {}
 
     def __call__(self, done: int, total: int, record: dict[str, Any]) -> None:
         answers = self._right.setdefault((record["kind"], record["mode"]), [])
         if record["right"] is not None:
             answers.append(record["right"])
-        now = time.monotonic()
-        if now - self._shown < PROGRESS_SECONDS and done < total:
-            return
-        self._shown = now
-        left = (now - self._began) / done * (total - done)
         exact = f", {sum(answers)} of {len(answers)} exact" if answers else ""
-        notice(f"{done}/{total} runs, about {left / 60:.0f} min left; {record['kind']}, {record['mode']}{exact}")
+        self._progress(done, total, f"{record['kind']}, {record['mode']}{exact}")
 
 
 def _failure(case: dict[str, Any]) -> str:

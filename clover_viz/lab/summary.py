@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from clover_viz.cli.table import Table
+
 AUTOREGRESSIVE = "autoregressive"
 
 
@@ -149,9 +151,6 @@ def failures(result: dict[str, Any], most: int) -> list[dict[str, Any]]:
     return found
 
 
-Table = list[tuple[str, ...]]  # the first row is the head
-
-
 def answer_table(rows: Iterable[Figures]) -> Table:
     head = ("kind", "mode", "n", "exact", "seen wording", "unseen wording", "values copied", "beyond ASCII",
             "no U+FFFD", "ended itself", "distinct-4", "longest repeat")  # fmt: skip
@@ -186,16 +185,6 @@ def likelihood_line(found: Likelihood | None) -> str:
         f"The book's own continuations ({found.n}, {found.tokens} tokens, {found.characters} characters), causal pass: "
         f"{found.nats_per_token:.3f} nats per token, {found.nats_per_character:.3f} nats per character."
     )
-
-
-def plain(table: Table) -> str:
-    """Columns for a terminal: the first two to the left, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*table)]
-    lines = [
-        "  ".join(cell.ljust(w) if i < 2 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
-        for row in table
-    ]
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _share(runs: Iterable[dict], name: str) -> Share:

@@ -96,6 +96,7 @@ class Canvas:
 
     run: RunStarted | None = None
     text: str = ""
+    thinking: str = ""
     tokens: tuple[Token, ...] = ()
     block: Block | None = None
     round: Round | None = None
@@ -141,6 +142,7 @@ class Canvas:
             "model": self.run and self.run.model,
             "line": self.line,
             "text": self.text,
+            "thinking": self.thinking,
             "tokens": self.count,
             "block": self.block and {
                 "index": self.block.index,
@@ -243,6 +245,8 @@ def _token_decoded(canvas: Canvas, event: TokenDecoded) -> Canvas:
 
 
 def _text(canvas: Canvas, event: Text) -> Canvas:
+    if event.thinking:
+        return replace(canvas, thinking=canvas.thinking + event.delta)
     return replace(canvas, text=canvas.text + event.delta)
 
 

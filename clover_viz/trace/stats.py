@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from clover_viz.events import Denoised, Drafted, Event, PassCounts, Verified
 from clover_viz.trace.canvas import Canvas
@@ -25,8 +26,11 @@ class RunStats:
     """tokens_per_pass counts every pass but prefill, tokens_per_preview previews only; None when none ran.
 
     commits_by_step: mean slots committed by step 1, 2, ... over the blocks that got that far; forced: how many steps
-    fell back to one slot. accepted: drafts accepted, by round. longest_repeat: tokens of the longest stretch made of
-    one unit over and over; distinct: share of different 4-grams (None below 4 tokens).
+    fell back to one slot. accepted: drafts accepted, by round; kept: tokens that the round brought to the response, by
+    round, so without what the end or the limit cut off. acceptance: by draft, the first one behind the boundary first,
+    the share of the rounds that drafted there in which it was accepted (behind an end token none is). longest_repeat:
+    tokens of the longest stretch made of one unit over and over; distinct: share of different 4-grams (None below 4
+    tokens).
     """
 
     tokens: int
@@ -37,15 +41,25 @@ class RunStats:
     forced: int
     experts: tuple[LayerMeans, ...]
     accepted: tuple[int, ...]
+    kept: tuple[int, ...]
+    acceptance: tuple[float, ...]
     longest_repeat: int
     distinct: float | None
 
+    @property
+    def tokens_per_round(self) -> float | None:
+        """Mean of `kept`; the first token of a response is no round's."""
+        return sum(self.kept) / len(self.kept) if self.kept else None
+
 
 def run_stats(events: Iterable[Event]) -> RunStats:
+    """Figures of the events so far."""
     canvas = Canvas()
     commits: list[list[int]] = []
-    forced, accepted, previews = 0, [], []
+    forced, previews = 0, []
+    rounds: list[tuple[int, int, Verified]] = []  # tokens before and after it
     for event in events:
+        before = len(canvas.tokens)
         canvas = canvas.apply(event)
         match event:
             case Denoised():
@@ -57,7 +71,7 @@ def run_stats(events: Iterable[Event]) -> RunStats:
             case Drafted():
                 previews.append(event.experts)
             case Verified():
-                accepted.append(event.accepted)
+                rounds.append((before, len(canvas.tokens), event))
     ids = [token.token_id for token in canvas.tokens]
     return RunStats(
         tokens=canvas.count,
@@ -67,10 +81,18 @@ def run_stats(events: Iterable[Event]) -> RunStats:
         commits_by_step=tuple(sum(counts) / len(counts) for counts in commits),
         forced=forced,
         experts=_layer_means(previews),
-        accepted=tuple(accepted),
+        accepted=tuple(verified.accepted for *_, verified in rounds),
+        kept=tuple(min(after, len(ids)) - min(before, len(ids)) for before, after, _ in rounds),
+        acceptance=_acceptance([verified for *_, verified in rounds]),
         longest_repeat=longest_repeat(ids),
         distinct=distinct(ids, NGRAM),
     )
+
+
+def _acceptance(rounds: Sequence[Verified]) -> tuple[float, ...]:
+    by_draft = zip_longest(*([check.accepted for check in verified.checks] for verified in rounds))
+    had = [[flag for flag in flags if flag is not None] for flags in by_draft]
+    return tuple(sum(flags) / len(flags) for flags in had)
 
 
 def _layer_means(previews) -> tuple[LayerMeans, ...]:

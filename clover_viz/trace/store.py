@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import IO
 
 from clover_viz.errors import UserError
-from clover_viz.events import SCHEMA, Event, RunFinished, RunStarted, from_json_dict
+from clover_viz.events import (
+    SCHEMA,
+    BlockOpened,
+    Denoised,
+    Drafted,
+    Event,
+    Replayed,
+    RunFinished,
+    RunStarted,
+    Verified,
+    from_json_dict,
+)
 
 GZIP_MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 1 << 24  # bytes; a step at 40 layers takes about 6 kB, so more is no trace of ours
@@ -45,17 +56,34 @@ def _writer(to: str | PathLike | IO[str]):
 def play(source: str | PathLike | IO[bytes]) -> Iterator[Event]:
     """The events of a trace, as they were recorded. Raises UserError naming the file and the line it cannot read."""
     name = getattr(source, "name", "trace") if hasattr(source, "read") else str(source)
-    last, number = None, 0
+    last, opened, number = None, None, 0
     for number, line in _lines(source, name):
         event = _event(line, name, number)
         if (last is None) != isinstance(event, RunStarted):
             raise UserError(f"{name} line {number}: a trace must hold one run that begins with run_started")
         if isinstance(last, RunFinished):
             raise UserError(f"{name} line {number}: a trace must end with run_finished, got more after it")
+        opened = _opened(event, opened, f"{name} line {number}")
         yield event
         last = event
     if not isinstance(last, RunFinished):
         raise UserError(f"{name} line {number + 1}: a trace must end with run_finished, got the end of the file")
+
+
+def _opened(event: Event, opened: tuple | None, where: str) -> tuple | None:
+    """What may follow: the block or round that is open after an event. Raises UserError for an event of another one."""
+    match event:
+        case BlockOpened(block=index, slots=slots):
+            return "block", index, slots
+        case Drafted(round=index):
+            return "round", index
+        case Denoised(block=index) if opened != ("block", index, len(event.slots)):
+            raise UserError(f"{where}: denoised must follow block_opened of its block and slots, got block {index}")
+        case Verified(round=index) if opened != ("round", index):
+            raise UserError(f"{where}: verified must follow drafted of its round, got round {index}")
+        case Verified() | Replayed():
+            return None
+    return opened
 
 
 def _lines(source: str | PathLike | IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
@@ -91,7 +119,7 @@ def _reader(source: str | PathLike | IO[bytes]):
 def _event(line: bytes, name: str, number: int) -> Event:
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{name} line {number}: not a whole JSON object ({error})") from error
     if isinstance(data, dict) and data.get("event") == "run_started" and data.get("schema") != SCHEMA:
         raise UserError(f"{name} line {number}: schema must be {SCHEMA}, got {data.get('schema')!r}")

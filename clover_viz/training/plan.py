@@ -20,7 +20,7 @@ class Plan:
     """
 
     causal_steps: int = 1290
-    joint_steps: int = 1310
+    joint_steps: int = 1430
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_rate: float = 2.0  # Muon's rate over AdamW's

@@ -543,8 +543,8 @@ function checked({ probability, entropy, bar }) {
 }
 
 function checkFacts({ token, state, check }, at) {
-  const fate = { committed: "kept", rejected: "the first refused", discarded: "behind the first refused" }[state] || "not verified yet";
-  return `draft ${at} ${quoted(token)}: ${check ? `${checked(check)}, ` : ""}${fate}`;
+  const fates = { committed: "kept", rejected: "the first refused", discarded: "behind the first refused" };
+  return `draft ${at} ${quoted(token)}: ${check ? `${checked(check)}, ` : ""}${fates[state] || "not verified yet"}`;
 }
 
 function layerFacts(layer, touched, kept, rerouted) {

@@ -91,8 +91,9 @@ def build(desk: Desk) -> gr.Blocks:
         setting_names = tuple(settings)
         started = {"outputs": [prompt, talk, send, stop], **RUNS}  # queued: Gradio shows no error of an unqueued one
         first = gr.on(
-            [prompt.submit, send.click], _begin(desk, setting_names), [session, prompt, *controls], trigger_mode="once", **started
-        )
+            [prompt.submit, send.click], _begin(desk, setting_names), [session, prompt, *controls],
+            trigger_mode="once", **started,
+        )  # fmt: skip
         again = retry.click(_again(desk, setting_names), [session, *controls], trigger_mode="once", **started)
         for began in (first, again):
             streamed = began.success(_stream(page), [session], [board, talk], **RUNS)
