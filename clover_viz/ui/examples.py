@@ -21,7 +21,7 @@ class Example:
 
 EXAMPLES = (
     Example("JSON tool call", "What is the weather in Lisbon tomorrow?", TOOLS),
-    Example("A list", "List five fruits, one a line."),
+    Example("A list", "Make a numbered list of apple, pear, plum and cherry."),
     Example("Prose", "Tell me a short story about a lighthouse."),
     Example("Small talk", "Hi! How are you today?"),
 )
