@@ -278,7 +278,7 @@ def test_prompts_are_the_first_ones_never_chosen():
 @pytest.mark.parametrize(
     "argv, says",
     [
-        (["gpu"], "bench must be one of cpu, got 'gpu'"),
+        (["gpu"], "bench must be one of cpu, compile, got 'gpu'"),
         (["cpu", "--threads", "0"], "--threads must be a whole number of at least 1, got 0"),
         (["cpu", "--prompts", "few"], "--prompts must be a whole number of at least 1, got 'few'"),
         (["cpu", "--model", "no/such"], "--model must be a folder with a checkpoint (config.json), got 'no/such'"),

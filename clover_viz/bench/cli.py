@@ -1,21 +1,27 @@
 """`python -m clover_viz bench WHAT`: speed on this machine. It only tells; a missed target is no error."""
 
 import json
+import os
 from argparse import RawDescriptionHelpFormatter
+from importlib.util import find_spec
 from pathlib import Path
 
 from clover_viz.cli.console import DONE, Parser, at_least, check_output, notice, number, write
 from clover_viz.cli.flags import DEFAULT_MODEL
 from clover_viz.errors import UserError
+from clover_viz.kernel_folder import register
 
-KINDS = {"cpu": "passes and answers of a small model on the CPU, against transformers and against each other"}
+KINDS = {
+    "cpu": "passes and answers of a small model on the CPU, against transformers and against each other",
+    "compile": "registers, spills and shared memory of every Triton kernel at the 35B model's shapes; needs no card",
+}
 
 
 def parser() -> Parser:
     p = Parser(
         prog="python -m clover_viz bench",
         description="Measures speed as ratios within one run and says which targets they meet.\n\n"
-        + "\n".join(f"  {name}  {text}" for name, text in KINDS.items()),
+        + "\n".join(f"  {name:<8} {text}" for name, text in KINDS.items()),
         formatter_class=RawDescriptionHelpFormatter,
     )
     p.add_argument("what", metavar="|".join(KINDS), help="what to measure")
@@ -34,15 +40,32 @@ def main(argv: list[str]) -> int:
     for name in ("threads", "prompts"):
         if getattr(args, name) is not None:
             at_least(f"--{name}", getattr(args, name), 1)
+    check_output("--json", args.json)
+    if args.what == "compile":
+        return _tell(compile_kernels(), args.json)
     folder = Path(args.model)
     if not (folder / "config.json").is_file():
         raise UserError(f"--model must be a folder with a checkpoint (config.json), got {args.model!r}")
-    check_output("--json", args.json)
-    found = measure_cpu(folder, args.threads, args.prompts)
+    return _tell(measure_cpu(folder, args.threads, args.prompts), args.json)
+
+
+def _tell(found: dict, file: str | None) -> int:
     write(found.pop("text") + "\n")
-    if args.json:
-        Path(args.json).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if file:
+        Path(file).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return DONE
+
+
+def compile_kernels() -> dict:
+    """Runs `bench compile`."""
+    if find_spec("triton") is None:
+        raise UserError("bench compile needs Triton, which is not installed")
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        raise UserError("bench compile compiles for a card: unset TRITON_INTERPRET, got '1'")
+    register()
+    from clover_viz.bench import compile
+
+    return compile.run(told=notice)
 
 
 def measure_cpu(folder: Path, threads: int | None, prompts: int) -> dict:
