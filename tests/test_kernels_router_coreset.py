@@ -37,6 +37,7 @@ def test_independent_routing_meets_the_closed_form():
         ([0.25, 0.25, 0.25, 0.25], 0.5, [0, 1]),  # ties: lower index first
         ([0.1, 0.4, 0.4, 0.1], 0.4, [1]),
         ([0.0, 0.0, 0.0, 1.0], 0.9, [3]),
+        ([1.0, 1e-9, 1e-9, 0.0], 1.0, [0, 1, 2]),  # all of it, however little the last ones add in fp32
     ],
 )
 def test_cases(mass, top_p, kept):

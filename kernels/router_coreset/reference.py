@@ -43,7 +43,9 @@ def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float) -
     ranked, order = mass.sort(dim=-1, descending=True, stable=True)
     reached = ranked.cumsum(-1)
     # An expert is needed while the ones before it fall short of the share.
-    needed = (reached - ranked < top_p * reached[..., -1:]) & (ranked > 0)
+    # A share of 1 needs them all: rounding could let the sum reach its total before the smallest are added.
+    short = reached - ranked < top_p * reached[..., -1:] if top_p < 1 else torch.ones_like(ranked, dtype=torch.bool)
+    needed = short & (ranked > 0)
     needed[..., 0] = True
     return torch.zeros_like(needed).scatter(-1, order, needed)
 
