@@ -18,7 +18,8 @@ from scripted_engine import ScriptedEngine
 from clover_viz.events import Event, Text, Verified
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
-from clover_viz.ui.examples import EXAMPLES, TOOLS
+from clover_viz.trace.stats import run_stats
+from clover_viz.examples import EXAMPLES, TOOLS
 
 ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"
@@ -164,6 +165,8 @@ def test_draft_and_verify_shows_every_round(visitor, engine):
     rounds = sum(isinstance(event, Verified) for event in events)
     assert visitor.page.locator(".cv-ruler .cv-tick").count() == rounds
     assert visitor.page.locator(".cv-check").count() == len(events[-2].checks)
+    meter = visitor.page.locator(".cv-meter", has_text="tokens / round").locator(".cv-value").text_content()
+    assert meter == f"{run_stats(events).tokens_per_round:.2f}"
     visitor.page.locator(".cv-check").first.hover()
     assert "causal probability" in visitor.page.locator(".cv-part", has_text="Verifier").locator(".cv-says").text_content()
     visitor.shoot("light-draft-and-verify")
@@ -376,6 +379,33 @@ def test_slots_past_the_end_and_given_slots_have_their_own_look(visitor):
     assert looks() == ["given", "committed", "masked", "committed", "masked"]
     visitor.page.evaluate(show, {"run": "r", "state": "finished", "note": "", "from": 3, "records": [end]})
     assert looks() == ["given", "committed", "unused", "dropped", "unused"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reason", "looks", "round_"),
+    [
+        (2, "end", ["given", "committed", "committed", "discarded"], "1.00"),  # the last draft kept is the end token
+        (3, "end", ["given", "committed", "committed", "rejected"], "2.00"),  # the end token is the boundary
+        (2, "length", ["given", "committed", "dropped", "discarded"], "1.00"),
+    ],
+)
+def test_a_draft_behind_the_end_is_not_called_refused(visitor, tokens, reason, looks, round_):
+    passes = {"prefill": 1, "preview": 1, "replay": 0, "verify": 1, "decode": 0}
+    records = [
+        {"k": "run", "mode": "speculative", "prompt": 10, "set": {}},
+        {"k": "draft", "b": 0, "s": 1, "at": 10, "g": [1, "a"], "w": [[i, 1, "x", 0.9] for i in (1, 2, 3)],
+         "x": [[9], [5], [1]], "ms": 1},
+        {"k": "verify", "b": 0, "n": 2, "v": [[0.9, 0.1, None]] * 3, "w": [1, "y", 0.9], "t": [9], "ms": 1},
+        {"k": "end", "reason": reason, "tokens": tokens, "per": 2, "rate": 9, "sec": 1, "passes": passes},
+    ]  # fmt: skip
+    frame = {"run": "r", "state": "finished", "note": "", "from": 0, "records": records}
+    show = "frame => document.querySelector('.cv-board').parentElement.board.frame(JSON.stringify(frame))"
+    visitor.page.evaluate(show, frame)
+    visitor.page.wait_for_timeout(100)
+    found = "[...document.querySelectorAll('.cv-tile')].map(t => t.className.match(/cv-(?!tile|now|forced)(\\w+)/)[1])"
+    assert visitor.page.evaluate(found) == looks
+    meter = visitor.page.locator(".cv-meter", has_text="tokens / round").locator(".cv-value")
+    assert meter.text_content() == round_
 
 
 def test_frames_are_coalesced(visitor, engine):

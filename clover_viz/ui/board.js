@@ -111,7 +111,7 @@ class Board {
       ["draft", "draft of the preview", "speculative"],
       ["kept", "kept by the verifier", "speculative"],
       ["rejected", "the first it refused", "speculative"],
-      ["discarded", "behind that one: not kept", "speculative"],
+      ["discarded", "behind it, or behind the end: not kept", "speculative"],
     ]) {
       const item = make(this.key, "li");
       item.dataset.mode = mode;
@@ -360,10 +360,9 @@ class Board {
     meters.kept.value.parentNode.hidden = meters.rerouted.value.parentNode.hidden = this.onePerPass;
     const kinds = ["preview", "replay", "verify", "decode"].filter((kind) => passes[kind]);
     meter(meters.per, per === null ? null : two(per), fold.tokens ? count(fold.tokens, "token") : "");
-    const { rounds } = fold;
+    const round = fold.tokensPerRound;
     meters.round.value.parentNode.hidden = !fold.speculative;
-    const brought = rounds.reduce((sum, round) => sum + round.accepted + 1, 0);
-    meter(meters.round, rounds.length ? two(brought / rounds.length) : null, count(rounds.length, "round"));
+    meter(meters.round, round === null ? null : two(round), count(fold.rounds.length, "round"));
     const digits = rate < 10 ? 1 : 0;
     meter(meters.rate, rate === null ? null : rate.toFixed(digits), end ? `${end.sec.toFixed(1)} s in all` : "");
     meter(meters.passes, total ? String(total) : null, kinds.map((kind) => `${passes[kind]} ${kind}`).join(" + "));
@@ -543,7 +542,7 @@ function checked({ probability, entropy, bar }) {
 }
 
 function checkFacts({ token, state, check }, at) {
-  const fates = { committed: "kept", rejected: "the first refused", discarded: "behind the first refused" };
+  const fates = { committed: "kept", rejected: "the first refused", discarded: "not kept" };
   return `draft ${at} ${quoted(token)}: ${check ? `${checked(check)}, ` : ""}${fates[state] || "not verified yet"}`;
 }
 

@@ -9,6 +9,7 @@ class Fold {
     this.passes = { prefill: 0, preview: 0, replay: 0, verify: 0, decode: 0 };
     this.ms = 0;
     this.taken = 0; // tokens of self-speculation so far
+    this.brought = 0; // those of its rounds: the first token is the prompt pass's own
   }
 
   get speculative() {
@@ -96,6 +97,7 @@ class Fold {
     });
     Object.assign(block, { boundary: { id, token, confidence }, accepted: n, touched: t });
     this.taken += n + 1;
+    this.brought += n + 1;
     this.passes.verify += 1;
     this.close();
   }
@@ -122,6 +124,10 @@ class Fold {
     if (!this.block || record.reason === "cancelled") return; // a stopped block stays as it stood
     const told = record.tokens + (record.reason === "end" ? 1 : 0); // the end token has a slot and no text
     this.block.kept = Math.min(this.block.slots.length, Math.max(0, this.run.prompt + told - this.block.at));
+    if (this.block.round && this.block.kept <= this.block.accepted + 1) {
+      // The text ended among the drafts that were kept: the one behind them was not refused, it came too late.
+      for (const slot of this.block.slots) if (slot.state === "rejected") slot.state = "discarded";
+    }
     this.close();
   }
 
@@ -141,6 +147,11 @@ class Fold {
     let count = 0;
     for (const block of this.blocks) for (const slot of block.slots) count += slot.state === "committed" ? 1 : 0;
     return count;
+  }
+
+  get tokensPerRound() {
+    const brought = this.end ? Math.min(this.brought, Math.max(0, this.end.tokens - 1)) : this.brought;
+    return this.rounds.length ? brought / this.rounds.length : null;
   }
 
   get passesAfterPrefill() {
