@@ -91,7 +91,7 @@ class Engine:
         if hasattr(settings, "block_size"):
             check_block_size(settings, self.model.config.block_size)
         prompt = self._encode(prompt_or_messages, raw)
-        request = self._request(prompt, settings, limits, top)
+        request = self.request(prompt, settings, limits, top)
         _check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
         return self._run(settings, limits, request, cancel)
 
@@ -194,7 +194,7 @@ class Engine:
             raise UserError("the prompt must hold at least one token, got none")
         return tuple(ids)
 
-    def _request(self, prompt: tuple[int, ...], settings: Settings, limits: Limits, top: bool) -> Request:
+    def request(self, prompt: tuple[int, ...], settings: Settings, limits: Limits, top: bool) -> Request:
         think_open, think_close = (self.tokenizer.token_id(literal) for literal in ("<think>", "</think>"))
         if settings.think_close_bias and think_close is None:
             given = settings.think_close_bias

@@ -18,10 +18,17 @@ class Example:
     prompt: str
     system: str = ""
 
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, {"role": "user", "content": self.prompt}]
 
+
+TOOL_CALL = Example("JSON tool call", "What is the weather in Lisbon tomorrow?", TOOLS)
+LIST = Example("A list", "Make a numbered list of apple, pear, plum and cherry.")
 EXAMPLES = (
-    Example("JSON tool call", "What is the weather in Lisbon tomorrow?", TOOLS),
-    Example("A list", "Make a numbered list of apple, pear, plum and cherry."),
+    TOOL_CALL,
+    LIST,
     Example("Prose", "Tell me a short story about a lighthouse."),
     Example("Small talk", "Hi! How are you today?"),
 )

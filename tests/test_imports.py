@@ -17,6 +17,7 @@ LAYERS = {
     "errors": ("clover_viz/errors.py", set(), set()),
     "events": ("clover_viz/events.py", set(), set()),
     "settings": ("clover_viz/settings.py", set(), set()),
+    "examples": ("clover_viz/examples.py", set(), set()),
     "config": ("clover_viz/config.py", set(), HF),
     "tokenizer": ("clover_viz/tokenizer.py", set(), HF),
     "kernel_folder": ("clover_viz/kernel_folder.py", set(), set()),
@@ -36,7 +37,7 @@ LAYERS = {
     # tells the recipe's own numbers. decoding: a choice is made again to see how near it was
     "lab": (
         "clover_viz/lab/**/*.py",
-        {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
+        {"examples", "events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
          "decoding"},
         {"torch"},
     ),
@@ -53,7 +54,7 @@ LAYERS = {
         {"config", "tokenizer", "model", "decoding", "settings", "events", "kernels", "kernel_folder", "cli"},
         {"torch", "safetensors"} | HF,
     ),
-    "ui": ("clover_viz/ui/**/*.py", {"events", "settings", "trace", "lab"}, {"plotly", "gradio"}),
+    "ui": ("clover_viz/ui/**/*.py", {"events", "settings", "trace", "lab", "examples"}, {"plotly", "gradio"}),
     "cli": ("clover_viz/cli/*.py", {"events", "settings", "trace", "engine"}, set()),
     "main": ("clover_viz/__main__.py", {"cli"}, set()),
     "package": ("clover_viz/__init__.py", set(), set()),

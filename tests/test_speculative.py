@@ -303,7 +303,7 @@ def test_penalties_act_on_draft_and_verify_row_by_row():
     settings = dict(presence_penalty=1.5)
     events = run(model, SpeculativeSettings(**settings), max_new_tokens=6)
     alone = run(model, AutoregressiveSettings(**settings), max_new_tokens=6)
-    assert events[-1].text == alone[-1].text == "abaaaa"[:2] + alone[-1].text[2:]
+    assert events[-1].text == alone[-1].text == "abaaaa"
     first = of(Drafted, events)[0]
     assert [d.token for d in first.drafts] == ["b", "b", "b"]  # 'a' is the boundary: counted in every row
     checks = of(Verified, events)[0].checks

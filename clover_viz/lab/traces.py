@@ -6,13 +6,9 @@ from typing import Any, NamedTuple
 
 from clover_viz.engine import Engine
 from clover_viz.events import RunFinished
+from clover_viz.examples import LIST, TOOL_CALL
 from clover_viz.settings import MODES
 from clover_viz.trace.store import record
-
-TOOLS = """Tools:
-{"name": "get_weather", "parameters": {"city": "string", "day": "string?"}}
-{"name": "set_timer", "parameters": {"minutes": "integer", "label": "string?"}}"""
-
 
 class Example(NamedTuple):
     """`prompt`: messages, or with `raw` a text to go on from."""
@@ -23,11 +19,10 @@ class Example(NamedTuple):
 
 
 EXAMPLES = (
-    Example("agent", [{"role": "system", "content": TOOLS},
-                      {"role": "user", "content": "What is the weather in Lisbon tomorrow?"}]),
-    Example("list", [{"role": "user", "content": "Make a numbered list of apple, pear, plum and cherry."}]),
+    Example("agent", TOOL_CALL.messages),
+    Example("list", LIST.messages),
     Example("prose", "The night was dark, and the ship", raw=True),
-)  # fmt: skip
+)
 
 
 class Recorded(NamedTuple):

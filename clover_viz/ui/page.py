@@ -13,7 +13,7 @@ from clover_viz.ui.about import footer, news
 from clover_viz.ui.api import FULL, endpoint, shown
 from clover_viz.ui.controls import ACCEPT_RULES, BLOCK_SIZES, DENOISE, OFFERED, has, limits_of, settings_of
 from clover_viz.ui.desk import Desk
-from clover_viz.ui.examples import EXAMPLES
+from clover_viz.examples import EXAMPLES
 from clover_viz.ui.runner import Run
 from clover_viz.ui.session import Session
 from clover_viz.ui.stream import IDLE, frames, last_frame, missing
