@@ -195,6 +195,8 @@ class Engine:
         return tuple(ids)
 
     def request(self, prompt: tuple[int, ...], settings: Settings, limits: Limits, top: bool) -> Request:
+        """A run as the decoders see it: prompt ids, settings in force and limits. Raises UserError for a bias that the
+        tokenizer has no token for."""
         think_open, think_close = (self.tokenizer.token_id(literal) for literal in ("<think>", "</think>"))
         if settings.think_close_bias and think_close is None:
             given = settings.think_close_bias

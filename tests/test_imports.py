@@ -37,8 +37,8 @@ LAYERS = {
     # tells the recipe's own numbers. decoding: a choice is made again to see how near it was
     "lab": (
         "clover_viz/lab/**/*.py",
-        {"examples", "events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
-         "decoding"},
+        {"examples", "events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli",
+         "training", "decoding"},
         {"torch"},
     ),
     # training: the held-out prompts; decoding: the checks of a verify are timed with its pass; transformers, in one
