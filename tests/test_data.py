@@ -9,7 +9,7 @@ import pytest
 from clover_viz.tokenizer import Tokenizer
 from clover_viz.training import prose as prose_module
 from clover_viz.training.data import (
-    MAX_TOKENS, SHARES, Corpus, document, encode, encode_batch, eval_prompts, make_document,
+    MAX_TOKENS, SHARES, WORDINGS_FROM, Corpus, document, encode, encode_batch, eval_prompts, make_document,
 )
 from clover_viz.training.prose import Prose, ProseError
 from clover_viz.training.structured import WORDINGS
@@ -18,6 +18,7 @@ from clover_viz.training.talk_table import REFUSED
 from clover_viz.training.tokenizer_training import corpus_texts, save_tokenizer, train_tokenizer
 from clover_viz.training.tools import tool_kinds
 from clover_viz.training.values import NUMBER_WORDS, OPEN_KINDS, Values, held_out
+from clover_viz.training.wordings import more_wordings, sentences, vary
 
 BOOK = "\n\n".join(
     f"Chapter {i}. The ship number {i} left the harbour. It was a cold day! Nobody on deck knew the way, and the "
@@ -37,8 +38,8 @@ def tok(tmp_path_factory, book):
     return Tokenizer.load(folder)
 
 
-def documents(kind, split, count, unseen=False, book=None):
-    return [make_document(kind, random.Random(f"{kind}{split}{i}"), split, unseen, book) for i in range(count)]
+def documents(kind, split, count, unseen=False, book=None, varied=False):
+    return [make_document(kind, random.Random(f"{kind}{split}{i}"), split, unseen, book, varied) for i in range(count)]
 
 
 def test_a_document_follows_from_seed_split_and_index(book):
@@ -74,28 +75,81 @@ def test_wordings_of_the_splits_never_meet():
     assert plain(trained) & plain(reserved) == set()
 
 
+def _near(pattern, reserved):
+    """The held-out wordings that share three quarters of their words with a sentence of the pattern."""
+    bag = lambda text: set(re.findall(r"\{\w*\}|[\w']+", re.sub(r"[\[\]]", "", text.lower())))
+    found = [bag(sentence) for sentence in sentences(pattern)]
+    return [text for text in reserved for words in found if 4 * len(words & bag(text)) >= 3 * len(words | bag(text))]
+
+
+def test_the_many_wordings_keep_away_from_the_held_out_ones():
+    count = 0
+    for plain, varied in zip(tool_kinds(), tool_kinds(varied=True), strict=True):
+        assert varied.requests[True] == plain.requests[True] and varied.followups[True] == plain.followups[True]
+        reserved = plain.requests[True] + plain.followups[True] + [text for _, text in plain.incomplete[True]]
+        new = more_wordings("tools")[plain.names[0]]
+        assert len(varied.requests[False]) >= len(plain.requests[False]) + 4
+        count += len(new)
+        assert not [pattern for _, pattern in new if _near(pattern, reserved)]
+    for intent in (*intents(), *intents(REFUSED)):
+        new = more_wordings("talk")[intent.wordings[False][0]]
+        count += len(new)
+        assert not [pattern for _, pattern in new if _near(pattern, intent.wordings[True])]
+    for family, (_, reserved) in WORDINGS.items():
+        new = more_wordings("structured")[family]
+        count += len(new)
+        assert not [pattern for _, pattern in new if _near(pattern, reserved)]
+    assert count > 1500
+
+
+def test_a_pattern_gives_its_sentences_and_a_plain_wording_draws_nothing():
+    expected = ["A {x}.", "A {x} now.", "An old {x}.", "An old {x} now.", "An ill {x}.", "An ill {x} now."]
+    assert sorted(sentences("(A|An (old|ill)) {x}(| now).")) == sorted(expected)
+    rng = random.Random(0)
+    assert {vary("(A|An (old|ill)) {x}(| now).", rng) for _ in range(200)} == set(expected)
+    before = rng.getstate()
+    assert vary("CSV ({h}): {}", rng) == "CSV ({h}): {}" and rng.getstate() == before
+
+
+def test_the_first_documents_have_the_first_wordings(book):
+    corpus = Corpus(0, book)
+    for index in (0, 1, 2, WORDINGS_FROM - 1, WORDINGS_FROM, WORDINGS_FROM + 1):
+        rng = random.Random(f"0/train/{index}")
+        kind = rng.choices(corpus._kinds, corpus._odds)[0]
+        made = make_document(kind, rng, "train", False, book, varied=index >= WORDINGS_FROM)
+        assert corpus.document("train", index) == made
+    assert WORDINGS_FROM > 20_000  # the tokenizer's documents
+
+
 def test_no_question_has_two_intents():
-    known = Counter(w for i in intents() for w in (*i.wordings[False], *i.wordings[True]))
+    wordings = lambda intent: (*intent.wordings[False], *intent.wordings[True])
+    known = Counter(
+        text for i in intents(varied=True) for text in set(itertools.chain.from_iterable(map(sentences, wordings(i))))
+    )
     assert [w for w, n in known.items() if n > 1] == []
     assert len(intents()) >= 60 and len(tool_kinds()) >= 30
 
 
 @pytest.mark.parametrize("unseen", [False, True])
 def test_every_wording_of_a_tool_holds_what_its_call_needs(unseen):
-    for tool in tool_kinds():
+    for tool in tool_kinds(varied=True):
         required = {p.key for p in tool.params if p.required}
-        for text in tool.requests[unseen]:
+        for text in itertools.chain.from_iterable(map(sentences, tool.requests[unseen])):
             kept = {key for key in required if "{" + key + "}" in text}
             assert kept == required, text
-        for missing, text in tool.incomplete[unseen]:
-            assert {key for key in required if "{" + key + "}" in text} == required - {missing}, text
-            assert tool.param(missing).question, text
+        for missing, pattern in tool.incomplete[unseen]:
+            for text in sentences(pattern):
+                assert {key for key in required if "{" + key + "}" in text} == required - {missing}, text
+                assert tool.param(missing).question, text
         assert tool.result and tool.say and tool.incomplete[unseen], tool.names
 
 
-@pytest.mark.parametrize("split, unseen", [("train", False), ("heldout", False), ("heldout", True)])
-def test_calls_fit_the_listed_schema(split, unseen):
-    for doc in documents("agent", split, 150, unseen):
+@pytest.mark.parametrize(
+    "split, unseen, varied",
+    [("train", False, False), ("train", False, True), ("heldout", False, False), ("heldout", True, False)],
+)
+def test_calls_fit_the_listed_schema(split, unseen, varied):
+    for doc in documents("agent", split, 150, unseen, varied=varied):
         schemas = {s["name"]: s["parameters"] for s in map(json.loads, doc.turns[0].content.splitlines()[1:])}
         for turn in doc.turns:
             if turn.label != "call":

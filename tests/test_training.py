@@ -9,7 +9,8 @@ from model_helpers import toy_model
 from clover_viz.training.batches import PROMPT_WEIGHT, Batches
 from clover_viz.training.data import Example
 from clover_viz.training.loop import Worker
-from clover_viz.training.objective import AFTER_END, draw_blocks, losses
+from clover_viz.training.maskings import AFTER_END, SURE, draw_blocks, second_masking
+from clover_viz.training.objective import losses
 from clover_viz.training.plan import Plan
 from clover_viz.training.start import FASTEST, SLOWEST, begin
 
@@ -95,7 +96,7 @@ def test_targets_are_the_text_and_after_an_end_token_the_end_token(batch, drawn)
             place = int(blocks.start[m]) + slot
             if over:
                 assert target[m, slot] == END
-                assert weight[m, slot] in (0.0, AFTER_END)
+                assert weight[m, slot] == AFTER_END * blocks.valid[m, slot]
             elif place < batch.end[blocks.text[m]]:
                 assert target[m, slot] == text[place]
                 over = text[place] == END
@@ -106,7 +107,7 @@ def test_targets_are_the_text_and_after_an_end_token_the_end_token(batch, drawn)
 
 def test_only_masked_valid_slots_count(drawn):
     blocks, _, weight = drawn
-    assert torch.equal(weight > 0, blocks.masked)
+    assert torch.equal(weight > 0, blocks.valid)
     assert not (blocks.masked & ~blocks.valid).any()
     assert blocks.masked.any(-1).all()
     assert blocks.valid[:, 0].all()
@@ -124,6 +125,24 @@ def test_all_kinds_of_masking_occur(batch):
     share_given = (~masked[:, 0] & masked[:, 1] & (masked == valid)[:, 1:].all(-1)).float().mean().item()
     assert 0.3 < share_all < 0.6 and share_given > 0.1
     assert {2, 4, 8} & set(valid.sum(-1).tolist())
+
+
+def test_a_second_masking_is_often_what_a_pass_leaves(drawn):
+    blocks, _, _ = drawn
+    confidence = torch.rand(blocks.masked.shape, generator=torch.Generator().manual_seed(2)) * 0.2 + 0.85
+    left = blocks.masked & (confidence <= SURE)
+    again = second_masking(blocks, confidence, torch.Generator().manual_seed(3))
+    fresh = second_masking(blocks, None, torch.Generator().manual_seed(3))
+    same = (again == left).all(-1)
+    assert 0.4 < same.float().mean() < 0.95
+    assert torch.equal(again[~same], fresh[~same])
+    assert not (again & ~blocks.valid).any() and again.any(-1).all()
+
+
+def test_a_pass_that_leaves_nothing_is_followed_by_a_masking_at_random(drawn):
+    blocks, _, _ = drawn
+    again = second_masking(blocks, torch.ones(blocks.masked.shape), torch.Generator().manual_seed(3))
+    assert torch.equal(again, second_masking(blocks, None, torch.Generator().manual_seed(3)))
 
 
 @pytest.mark.parametrize("joint", [False, True])

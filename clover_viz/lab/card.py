@@ -19,7 +19,8 @@ from clover_viz.lab.summary import (
 )
 from clover_viz.training.batches import PROMPT_WEIGHT
 from clover_viz.training.data import MAX_TOKENS, SHARES
-from clover_viz.training.objective import AFTER_END, BALANCE, COPIES, SIZE_ODDS, SIZES
+from clover_viz.training.maskings import AFTER_END, FOLLOW, SIZE_ODDS, SIZES, SURE
+from clover_viz.training.objective import BALANCE
 from clover_viz.training.plan import TINY, Plan
 from clover_viz.training.prose import HELD_OUT
 from clover_viz.training.start import FASTEST, SLOWEST
@@ -199,9 +200,10 @@ def _training() -> str:
 - {plan.causal_steps:,} steps with the causal loss alone, then {plan.joint_steps:,} with the causal and the masked loss
   together. A step is {plan.accumulate} micro-batches of about 2,200 tokens.
 - Causal loss: next-token cross-entropy, with tokens of the prompt at weight {PROMPT_WEIGHT}.
-- Masked loss: blocks of an answer, in {COPIES} maskings each, denoised from the clean text before them with the coreset
+- Masked loss: blocks of an answer, in two maskings each, denoised from the clean text before them with the coreset
   on. Block sizes: {sizes}. Maskings: 35 % everything, 15 % all but the first slot, 15 % a suffix, 35 % each slot at a
-  random rate. Past the end of an answer the target is the end token, at weight {AFTER_END}.
+  random rate; from step {plan.follow_from:,} the second masking of {100 * FOLLOW:.0f} % of the blocks is what a pass
+  over the first leaves, the slots whose best token is at {SURE} or below. Past the end of an answer the target is the end token, at weight {AFTER_END}.
 - Router load balance as in Switch Transformer, weight {BALANCE}.
 - Muon for the dense projections, AdamW for everything else; learning rate {plan.rate:g}, rising over {plan.warmup}
   steps, falling linearly to zero over the last {100 * plan.cooldown:.0f} % of all steps; weight decay

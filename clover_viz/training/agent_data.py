@@ -7,9 +7,10 @@ import random
 
 from clover_viz.training import words
 from clover_viz.training.talk import small_talk
-from clover_viz.training.tools import Tool, tool_kinds
+from clover_viz.training.tools import Tool, ToolKind, tool_kinds
 from clover_viz.training.turn import Turn
 from clover_viz.training.values import Values
+from clover_viz.training.wordings import vary
 
 HEADS = ("Tools:", "You have these tools:", "You can call these tools:", "Available tools:", "Call one of:")
 BEFORE = ("Hi. ", "Hello! ", "OK. ", "Next: ", "Hey, ", "Good morning. ", "One more thing: ", "Thanks. ")
@@ -24,12 +25,16 @@ PLAIN_TYPES = {"count": "integer", "amount": "number", "time": "HH:MM", "date": 
 MAX_CHARS = 800  # no further request after this, which keeps most conversations below 384 tokens
 
 
-def agent_turns(rng: random.Random, split: str, unseen: bool) -> list[Turn]:
-    """A conversation about two to five tools, of one to five requests; `unseen` takes the held-out wordings."""
+def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
+    """A conversation about two to five tools, of one to five requests.
+
+    `unseen` takes the held-out wordings, `varied` many more of the others.
+    """
     values = Values(rng, split)
     if rng.random() < 0.1:
         return _explicit(rng, values)
-    tools = _choose(rng)
+    kinds = tool_kinds(varied)
+    tools = _choose(rng, kinds)
     turns = [Turn("system", f"{rng.choice(HEADS)}\n" + "\n".join(tool.schema() for tool in tools))]
     rounds = rng.choice((1, 2, 3, 3, 4, 5))
     last = None
@@ -38,9 +43,9 @@ def agent_turns(rng: random.Random, split: str, unseen: bool) -> list[Turn]:
         if last and last[0].kind.followups[unseen] and roll < 0.6:
             new, last = _followup(*last, values, unseen)
         elif roll < 0.08:
-            new, last = _refusal(tools, values, unseen), None
+            new, last = _refusal(tools, kinds, values, unseen), None
         elif roll < 0.13:
-            new, last = small_talk(values, unseen), None
+            new, last = small_talk(values, unseen, varied), None
         elif roll < 0.24:
             new, last = _incomplete(rng.choice(tools), values, unseen)
         else:
@@ -53,8 +58,7 @@ def agent_turns(rng: random.Random, split: str, unseen: bool) -> list[Turn]:
     return turns
 
 
-def _choose(rng: random.Random) -> list[Tool]:
-    kinds = tool_kinds()
+def _choose(rng: random.Random, kinds: tuple[ToolKind, ...]) -> list[Tool]:
     chosen = rng.sample(kinds, rng.choice((2, 2, 3, 3, 4, 5)))
     if rng.random() < 0.3:
         near = [k for k in kinds if k.group == chosen[0].group and k not in chosen]
@@ -70,7 +74,7 @@ def _choose(rng: random.Random) -> list[Tool]:
 
 
 def _request(tool: Tool, values: Values, unseen: bool):
-    template = values.rng.choice(tool.kind.requests[unseen])
+    template = vary(values.rng.choice(tool.kind.requests[unseen]), values.rng)
     text, said = tool.request(values, template)
     arguments = {key: value.argument for key, value in said.items()}
     user = Turn("user", _polite(text, template, tool, values.rng))
@@ -78,7 +82,7 @@ def _request(tool: Tool, values: Values, unseen: bool):
 
 
 def _followup(tool: Tool, arguments: dict, values: Values, unseen: bool):
-    text, said = tool.request(values, values.rng.choice(tool.kind.followups[unseen]))
+    text, said = tool.request(values, vary(values.rng.choice(tool.kind.followups[unseen]), values.rng))
     arguments = {**arguments, **{key: value.argument for key, value in said.items()}}
     return [Turn("user", text), Turn("assistant", tool.call(arguments), "call", unseen)], (tool, arguments)
 
@@ -86,7 +90,8 @@ def _followup(tool: Tool, arguments: dict, values: Values, unseen: bool):
 def _incomplete(tool: Tool, values: Values, unseen: bool):
     """A request without a required argument, the question for it, its answer, and then the call."""
     rng = values.rng
-    missing, template = rng.choice(tool.kind.incomplete[unseen])
+    missing, pattern = rng.choice(tool.kind.incomplete[unseen])
+    template = vary(pattern, rng)
     text, said = tool.request(values, template)
     arguments = {key: value.argument for key, value in said.items()}
     turns = [Turn("user", _polite(text, template, tool, rng)),
@@ -104,10 +109,10 @@ def _incomplete(tool: Tool, values: Values, unseen: bool):
     return turns, (tool, arguments)
 
 
-def _refusal(tools: list[Tool], values: Values, unseen: bool) -> list[Turn]:
+def _refusal(tools: list[Tool], kinds: tuple[ToolKind, ...], values: Values, unseen: bool) -> list[Turn]:
     groups = {tool.kind.group for tool in tools}
-    other = Tool(values.rng.choice([k for k in tool_kinds() if k.group not in groups]), values.rng)
-    template = values.rng.choice(other.kind.requests[unseen])
+    other = Tool(values.rng.choice([k for k in kinds if k.group not in groups]), values.rng)
+    template = vary(values.rng.choice(other.kind.requests[unseen]), values.rng)
     text, _ = other.request(values, template)
     return [Turn("user", _polite(text, template, other, values.rng)),
             Turn("assistant", refusal([tool.name for tool in tools]), "refuse", unseen)]

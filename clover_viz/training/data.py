@@ -1,7 +1,8 @@
 """Training documents: any of them by (split, seed, index), their ids with an answer mask, and held-out prompts.
 
 The mix is held in answer tokens, which are what the model learns to write: 60 % agent traffic, 15 % structured text,
-15 % talk, 10 % prose. Values and wordings of the held-out split never occur in training.
+15 % talk, 10 % prose. Values and wordings of the held-out split never occur in training. The first documents, which
+the tokenizer is learnt from, have few wordings of a request, later ones many.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from clover_viz.training.turn import Turn
 MAKERS = {"agent": agent_turns, "structured": structured_turns, "talk": talk_turns}
 SHARES = {"agent": 0.60, "structured": 0.15, "talk": 0.15, "prose": 0.10}  # of answer tokens
 MEAN_ANSWER_TOKENS = {"agent": 90, "structured": 34, "talk": 73, "prose": 250}  # measured, to turn shares into odds
+WORDINGS_FROM = 24 * 2336  # documents from this number on are worded in many more ways
 MAX_TOKENS = 512
 PROSE_TOKENS = 250
 PROMPT_CHARS = 120  # about 60 tokens of prose
@@ -75,21 +77,24 @@ class Corpus:
             raise ValueError(f"split must be train or heldout, got {split!r}")
         rng = random.Random(f"{self.seed}/{split}/{index}")
         kind = rng.choices(self._kinds, self._odds)[0]
-        return make_document(kind, rng, split, split == "heldout" and rng.random() < 1 / 3, self.prose)
+        unseen = split == "heldout" and rng.random() < 1 / 3
+        return make_document(kind, rng, split, unseen, self.prose, split == "train" and index >= WORDINGS_FROM)
 
 
 def document(split: str, seed: int, index: int, prose: Prose | None = None) -> Document:
     return Corpus(seed, prose).document(split, index)
 
 
-def make_document(kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None) -> Document:
+def make_document(
+    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, varied: bool = False
+) -> Document:
     if kind == "prose":
         if prose is None:
             raise ValueError("kind prose needs a book: give prose=Prose.load(path)")
         return Document("prose", text=prose.chunk(rng, split))
     if kind not in MAKERS:
         raise ValueError(f"kind must be one of {', '.join(SHARES)}, got {kind!r}")
-    return Document(kind, tuple(MAKERS[kind](rng, split, unseen)))
+    return Document(kind, tuple(MAKERS[kind](rng, split, unseen, varied)))
 
 
 def encode(document: Document, tokenizer) -> Example:

@@ -59,7 +59,8 @@ class Worker:
             index = self.step * plan.accumulate + part
             batch = self.batches[index]
             joint = self.step >= plan.causal_steps
-            found = losses(self.model, batch, self.end_id, joint, seed=plan.seed * 1_000_003 + index)
+            seed, follow = plan.seed * 1_000_003 + index, self.step >= plan.follow_from
+            found = losses(self.model, batch, self.end_id, joint, seed, follow)
             (found.total / plan.accumulate).backward()
             means += torch.stack([x.detach().float() for x in found]) / plan.accumulate
         parameters = [p for p in self.model.parameters()]

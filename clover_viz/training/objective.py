@@ -5,13 +5,11 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
-from clover_viz.model.batch import Blocks, causal_batch, preview_batch
+from clover_viz.model.batch import causal_batch, preview_batch
 from clover_viz.training.batches import MicroBatch
+from clover_viz.training.maskings import SURE, draw_blocks, second_masking
 
 BALANCE = 0.01  # weight of the router load balance
-AFTER_END = 0.25  # weight of the end tokens that fill a block past the answer's own
-COPIES = 2  # differently masked copies of every block
-SIZES, SIZE_ODDS = (32, 16, 8, 4), (0.6, 0.16, 0.14, 0.1)
 
 
 class Losses(NamedTuple):
@@ -22,8 +20,11 @@ class Losses(NamedTuple):
     sure: torch.Tensor  # share of slots over 0.95 in all-masked blocks
 
 
-def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int) -> Losses:
-    """The causal loss, and with `joint` the masked loss on blocks drawn with `seed`. Scalars, fp32."""
+def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow: bool = True) -> Losses:
+    """The causal loss, and with `joint` the masked loss on blocks drawn with `seed`. Scalars, fp32.
+
+    Every block is denoised under two maskings; with `follow` the second is often what the first pass leaves masked.
+    """
     chunk = model.config.block_size
     out = causal_batch(model, batch.ids, chunk, batch.lead)
     logits = model.head(out.hidden[:, :-1])  # [N, T - 1, V]
@@ -40,55 +41,34 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int) -> Los
         right = (logits.argmax(-1) == target)[answer].float().mean()
     masked = sure = torch.zeros(())
     if joint:
-        generator = torch.Generator().manual_seed(seed)
-        blocks, target, weight = draw_blocks(batch, end_id, chunk, generator)
-        top_p = model.config.moe_block_coreset_top_p
-        hidden, router_logits = preview_batch(model, blocks, out.context, top_p, chunk)
-        chosen = (weight > 0).nonzero(as_tuple=True)
-        logits = model.head(hidden[chosen])
-        each = F.cross_entropy(logits, target[chosen], reduction="none")
-        masked = (each * weight[chosen]).sum() / weight.sum()
-        total = total + masked + BALANCE * _balance(model, router_logits, blocks.valid)
-        with torch.no_grad():
-            empty = (blocks.masked | ~blocks.valid).all(-1)[chosen[0]]
-            sure = (logits.softmax(-1).amax(-1) > 0.95)[empty].float().mean()
+        masked, balance, sure = _masked_loss(model, batch, out.context, end_id, seed, follow)
+        total = total + masked + BALANCE * balance
     return Losses(total, answer_loss, masked.detach(), right, sure)
 
 
-def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Generator):
-    """Blocks over the answers of a batch, each in several maskings. Returns Blocks, targets [M, S] and weights [M, S].
-
-    A block begins at any chunk boundary inside an answer. Past the end token the target is the end token again.
-    """
-    starts = torch.arange(0, batch.ids.shape[1], chunk)
-    text, at = batch.answer[:, starts].nonzero(as_tuple=True)
-    start = starts[at]
-    text, start = text.repeat(COPIES), start.repeat(COPIES)
-    blocks, slots = len(text), torch.arange(chunk)
-    place = start[:, None] + slots  # [M, S]
-    inside = place < batch.end[text, None]
-    target = batch.ids[text[:, None], place.clamp(max=batch.ids.shape[1] - 1)]
-    # Once an end token stands in the block, everything right of it is the end token.
-    over = ((target == end_id) & inside).int().cumsum(-1) - ((target == end_id) & inside).int() > 0
-    target = target.masked_fill(over, end_id)
-    size = torch.tensor(SIZES)[torch.multinomial(torch.tensor(SIZE_ODDS), blocks, True, generator=generator)]
-    valid = (slots < size[:, None].clamp(max=chunk)) & (inside | over)
-    masked = _masking(blocks, chunk, generator) & valid
-    masked[:, 0] |= ~masked.any(-1)  # a block without a mask teaches nothing
-    weight = torch.where(over, AFTER_END, 1.0) * masked
-    return Blocks(text, start, target, masked, valid, batch.lead[text]), target, weight
-
-
-def _masking(blocks: int, slots: int, generator: torch.Generator) -> torch.Tensor:
-    """Which slots are masked, bool [M, S]: 35 % all, 15 % all but slot 0, 15 % a suffix, 35 % each slot by a random rate."""
-    kind = torch.rand(blocks, 1, generator=generator)
-    rate = torch.rand(blocks, 1, generator=generator)
-    independent = torch.rand(blocks, slots, generator=generator) < rate
-    place = torch.arange(slots).expand(blocks, -1)
-    suffix = place >= (rate * slots).floor()
-    masked = torch.where(kind < 0.65, suffix, independent)
-    masked = torch.where(kind < 0.5, place > 0, masked)
-    return torch.where(kind < 0.35, torch.ones_like(masked), masked)
+def _masked_loss(model, batch: MicroBatch, context, end_id: int, seed: int, follow: bool):
+    """Cross-entropy of masked slots, load balance, and the share of sure slots among blocks that begin all masked."""
+    chunk, top_p = model.config.block_size, model.config.moe_block_coreset_top_p
+    generator = torch.Generator().manual_seed(seed)
+    blocks, target, weight = draw_blocks(batch, end_id, chunk, generator)
+    total, balance = 0.0, 0.0
+    for second in (False, True):
+        if second:
+            masking = second_masking(blocks, confidence if follow else None, generator)
+            blocks = blocks._replace(masked=masking)
+        hidden, router_logits = preview_batch(model, blocks, context, top_p, chunk)
+        balance = balance + _balance(model, router_logits, blocks.valid) / 2
+        chosen = blocks.masked.nonzero(as_tuple=True)
+        logits = model.head(hidden[chosen])
+        total = total + (F.cross_entropy(logits, target[chosen], reduction="none") * weight[chosen]).sum()
+        if not second:
+            confidence = torch.zeros(blocks.masked.shape)
+            with torch.no_grad():
+                confidence[chosen] = logits.softmax(-1).amax(-1)
+                empty = (blocks.masked | ~blocks.valid).all(-1)[chosen[0]]
+                sure = (confidence[chosen] > SURE)[empty].float().mean()
+            counted = (weight * blocks.masked).sum()
+    return total / (counted + (weight * blocks.masked).sum()), balance, sure
 
 
 def _balance(model, router_logits: list[torch.Tensor], counted: torch.Tensor) -> torch.Tensor:

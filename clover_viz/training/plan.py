@@ -20,14 +20,15 @@ class Plan:
     """
 
     causal_steps: int = 1290
-    joint_steps: int = 1430
+    joint_steps: int = 2830
+    follow_from: int = 2336  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_rate: float = 2.0  # Muon's rate over AdamW's
     embedding_rate: float = 6.0  # the embeddings' rate over the other weights'
     embedding_std: float = 0.5
     warmup: int = 60
-    cooldown: float = 0.25
+    cooldown: float = 0.3
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0

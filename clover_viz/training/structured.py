@@ -8,6 +8,7 @@ import random
 from clover_viz.training import words
 from clover_viz.training.turn import Turn
 from clover_viz.training.values import NUMBER_WORDS, Values
+from clover_viz.training.wordings import more_wordings, vary
 
 # family: (training wordings, held-out wordings)
 WORDINGS = {
@@ -162,14 +163,17 @@ HEADERS = {
 TAGS = ("b", "p", "h1", "li", "em", "title", "code", "span")
 
 
-def structured_turns(rng: random.Random, split: str, unseen: bool) -> list[Turn]:
+def structured_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
     """One to three tasks, each a request and its one right answer."""
     values = Values(rng, split)
     turns: list[Turn] = []
     for _ in range(rng.choice((1, 1, 2, 3))):
         family = rng.choice(FAMILIES)
         slots, answer = MAKERS[family](values)
-        request = rng.choice(WORDINGS[family][unseen]).replace("{}", "{x}").format(**slots)
+        wordings = WORDINGS[family][unseen]
+        if varied:
+            wordings += tuple(pattern for _, pattern in more_wordings("structured")[family])
+        request = vary(rng.choice(wordings), rng).replace("{}", "{x}").format(**slots)
         turns += [Turn("user", request), Turn("assistant", answer, "structured", unseen)]
         if sum(len(turn.content) for turn in turns) > 500:
             break

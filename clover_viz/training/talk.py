@@ -10,6 +10,7 @@ from clover_viz.training import words
 from clover_viz.training.talk_table import REFUSED, TABLE
 from clover_viz.training.turn import Turn
 from clover_viz.training.values import Values
+from clover_viz.training.wordings import more_wordings, vary
 
 SYSTEMS = (
     "You are clover-tiny, a small block diffusion model.",
@@ -28,8 +29,8 @@ class Intent:
 
 
 @cache
-def intents(table: str = TABLE) -> tuple[Intent, ...]:
-    """The intents of a table. Raises ValueError on a line it does not understand."""
+def intents(table: str = TABLE, varied: bool = False) -> tuple[Intent, ...]:
+    """The intents of a table, with `varied` in many more wordings. Raises ValueError on a line it does not understand."""
     found: list[Intent] = []
     for line in filter(None, map(str.strip, table.splitlines())):
         head, _, rest = line.partition(" ")
@@ -41,27 +42,30 @@ def intents(table: str = TABLE) -> tuple[Intent, ...]:
             found[-1].answers.append(rest)
         else:
             raise ValueError(f"talk table: unknown line {line!r}")
+    if varied:
+        for intent in found:
+            intent.wordings[False] += [pattern for _, pattern in more_wordings("talk")[intent.wordings[False][0]]]
     return tuple(found)
 
 
-def talk_turns(rng: random.Random, split: str, unseen: bool) -> list[Turn]:
+def talk_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
     """One to four questions with their answers, sometimes after a short system turn."""
     values = Values(rng, split)
     turns = [Turn("system", rng.choice(SYSTEMS))] if rng.random() < 0.3 else []
     for _ in range(rng.choice((1, 1, 2, 3, 4))):
-        turns += _exchange(intents(REFUSED) if rng.random() < 0.22 else intents(), values, unseen)
+        turns += _exchange(intents(REFUSED if rng.random() < 0.22 else TABLE, varied), values, unseen)
     return turns
 
 
-def small_talk(values: Values, unseen: bool) -> list[Turn]:
+def small_talk(values: Values, unseen: bool, varied: bool = False) -> list[Turn]:
     """One question and its answer that fit whether or not tools are listed."""
-    return _exchange(intents(), values, unseen)
+    return _exchange(intents(TABLE, varied), values, unseen)
 
 
 def _exchange(pool: tuple[Intent, ...], values: Values, unseen: bool) -> list[Turn]:
     rng = values.rng
     intent = rng.choice(pool)
-    question = _fill(rng.choice(intent.wordings[unseen]), values)
+    question = _fill(vary(rng.choice(intent.wordings[unseen]), rng), values)
     if not unseen and rng.random() < 0.25:
         question = _casual(question, rng)
     return [Turn("user", question), Turn("assistant", rng.choice(intent.answers), "talk", unseen)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from clover_viz.training.tool_table import TABLE
 from clover_viz.training.values import OPEN_KINDS, TYPES, Value, Values
+from clover_viz.training.wordings import more_wordings
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 OPTIONAL = re.compile(r"\[([^\]]*)\]")
@@ -42,8 +43,8 @@ class ToolKind:
 
 
 @cache
-def tool_kinds() -> tuple[ToolKind, ...]:
-    """Every tool of the table. Raises ValueError on a line it does not understand."""
+def tool_kinds(varied: bool = False) -> tuple[ToolKind, ...]:
+    """Every tool of the table, with `varied` in many more wordings. Raises ValueError on a line it does not understand."""
     kinds: list[ToolKind] = []
     for line in filter(None, map(str.strip, TABLE.splitlines())):
         head, _, rest = line.partition(" ")
@@ -67,6 +68,13 @@ def tool_kinds() -> tuple[ToolKind, ...]:
             tool.say.append(rest)
         else:
             raise ValueError(f"tool table: unknown line {line!r}")
+    if varied:
+        for tool in kinds:
+            for sign, pattern in more_wordings("tools")[tool.names[0]]:
+                if sign[0] == "?":
+                    tool.incomplete[False].append((sign[1:], pattern))
+                else:
+                    {"+": tool.requests, ">": tool.followups}[sign][False].append(pattern)
     return tuple(kinds)
 
 
