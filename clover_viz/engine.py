@@ -1,7 +1,7 @@
 """One loaded model and the loop of a run: prompt in, typed events out."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from clover_viz.decoding.rules import Adjustments, left_open
 from clover_viz.decoding.speculative import speculate
 from clover_viz.errors import UserError
 from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted
+from clover_viz.model.graphs import choose as choose_steps
 from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
 from clover_viz.model_passes import Cancelled, ModelPasses, Remembered
 from clover_viz.transcript import Transcript
@@ -32,12 +33,21 @@ class Engine:
     """A model, its tokenizer, and a lock: one run at a time, the next one waits.
 
     kernels: what runs the operations and why (`name`, `reason`). generation: the checkpoint's generation config.
+    graphs: whether the passes are captured graphs over a static cache ("on", "off"), and why.
     end_ids: tokens that end a text. checkpoint: the checkpoint's value of each setting, used where one is left out.
     """
 
-    def __init__(self, model, tokenizer, kernels, name: str = "model", generation: Mapping[str, Any] | None = None):
+    def __init__(
+        self, model, tokenizer, kernels, name: str = "model", generation: Mapping[str, Any] | None = None,
+        graphs: str = "auto",
+    ):  # fmt: skip
         self.model, self.tokenizer, self.name = model, tokenizer, name
         self.kernels = KernelChoice(kernels.name, kernels.reason)
+        try:
+            steps, why = choose_steps(model, graphs)
+        except ValueError as error:
+            raise UserError(str(error)) from None
+        self._steps, self.graphs = steps or model, KernelChoice("on" if steps else "off", why)
         generation = generation or {}
         self.end_ids = _end_ids(generation, model.config)
         self.checkpoint = _checkpoint_settings(generation, model.config)
@@ -53,8 +63,12 @@ class Engine:
         dtype: str = "auto",
         kernels: str = "auto",
         revision: str | None = None,
+        graphs: str = "auto",
     ) -> "Engine":
-        """Loads a local folder, or a hub id at a revision. Raises UserError for an unknown device or dtype."""
+        """Loads a local folder, or a hub id at a revision. Raises UserError for an unknown device or dtype.
+
+        graphs: "auto" (off, until they have run on a card), "on" or "off".
+        """
         device = _device(device)
         if dtype not in DTYPES:
             raise UserError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
@@ -64,7 +78,7 @@ class Engine:
         model, choice = checkpoint.load(path, device, dtype, kernels, revision)
         tokenizer = Tokenizer.load(path, revision)
         name = Path(path).resolve().name if Path(path).is_dir() else str(path)
-        return cls(model, tokenizer, choice, name, _generation_config(path, revision))
+        return cls(model, tokenizer, choice, name, _generation_config(path, revision), graphs)
 
     def generate(
         self,
@@ -76,12 +90,14 @@ class Engine:
         cancel: Flag | None = None,
         raw: bool = False,
         top: bool = False,
+        gate: Callable[[], object] | None = None,
     ) -> Iterator[Event]:
         """The events of one run, from RunStarted to RunFinished.
 
         The prompt is a string (one user turn), a list of {"role", "content"} messages, or with `raw` a string or ids
         used as they are. Setting `cancel` ends the run before its next pass; so does closing the iterator, without a
-        RunFinished. `top` adds the three likeliest tokens to every slot. Everything is checked here, before the first
+        RunFinished. `top` adds the three likeliest tokens to every slot. `gate` is called before every pass but the
+        first and may wait; its time is not counted. Everything is checked here, before the first
         pass: raises UserError for a bad value, or a prompt that leaves no room in the context.
         """
         limits = Limits(max_new_tokens, stop, seed)
@@ -93,7 +109,7 @@ class Engine:
         prompt = self._encode(prompt_or_messages, raw)
         request = self.request(prompt, settings, limits, top)
         _check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
-        return self._run(settings, limits, request, cancel)
+        return self._run(settings, limits, request, cancel, gate)
 
     def complete(self, *args, **kwargs) -> RunFinished:
         """`generate` to its end; the RunFinished event."""
@@ -101,13 +117,14 @@ class Engine:
             pass
         return event
 
-    def _run(self, settings: Settings, limits: Limits, request: Request, cancel: Flag | None) -> Iterator[Event]:
+    def _run(self, settings: Settings, limits: Limits, request: Request, cancel, gate) -> Iterator[Event]:
         with self._turn(cancel) as held:
             if not held:
                 cancel = Flag()
                 cancel.set()
             watch = _Stopwatch()
-            with closing(self._narrate(settings, limits, request, cancel, watch)) as events:
+            hold = watch.outside(gate) if gate else None
+            with closing(self._narrate(settings, limits, request, cancel, hold, watch)) as events:
                 for event in events:
                     watch.pause()  # time in the hands of a slow consumer is not the engine's
                     yield event
@@ -125,9 +142,9 @@ class Engine:
         finally:
             self._lock.release()
 
-    def _narrate(self, settings, limits: Limits, request: Request, cancel: Flag | None, watch) -> Iterator[Event]:
+    def _narrate(self, settings, limits: Limits, request: Request, cancel, hold, watch) -> Iterator[Event]:
         yield self._started(settings, limits, request)
-        passes = ModelPasses(self.model, getattr(settings, "coreset_top_p", None), cancel)
+        passes = ModelPasses(self._steps, getattr(settings, "coreset_top_p", None), cancel, hold)
         known, self._remembered = self._remembered, None  # what a failed pass leaves is not built on
         by = request.adjustments
         transcript = Transcript(
@@ -235,6 +252,18 @@ class _Stopwatch:
 
     def pause(self) -> None:
         self._sum += perf_counter() - self._since
+
+    def outside(self, call: Callable[[], object]) -> Callable[[], None]:
+        """The same call, its time left out."""
+
+        def paused() -> None:
+            self.pause()
+            try:
+                call()
+            finally:
+                self.resume()
+
+        return paused
 
     def seconds(self) -> float:
         """Up to now, asked while it runs."""

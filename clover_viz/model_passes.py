@@ -1,6 +1,6 @@
 """The passes of one run over a model and one cache: counted by kind, stopped when the run was cancelled."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Event as Flag
 from typing import Any, NamedTuple
 
@@ -26,10 +26,13 @@ class Remembered(NamedTuple):
 
 
 class ModelPasses:
-    """Each pass first looks at `cancel`, then is counted. coreset_top_p: of every preview."""
+    """Each pass but the first waits at `gate`, then all look at `cancel` and are counted. coreset_top_p: of every
+    preview."""
 
-    def __init__(self, model, coreset_top_p: float | None, cancel: Flag | None):
-        self._model, self._coreset_top_p, self._cancel = model, coreset_top_p, cancel
+    def __init__(
+        self, model, coreset_top_p: float | None, cancel: Flag | None, gate: Callable[[], object] | None = None
+    ):
+        self._model, self._coreset_top_p, self._cancel, self._gate = model, coreset_top_p, cancel, gate
         self._cache = self._verified = None
         self._held: list[int] = []  # the ids that the cache holds
         self._counts: dict[str, int] = {}
@@ -87,6 +90,8 @@ class ModelPasses:
         self._held += ids
 
     def _begin(self, kind: str) -> None:
+        if self._gate is not None and self._counts:
+            self._gate()
         if self._cancel is not None and self._cancel.is_set():
             raise Cancelled
         # Decays soon fall below fp32's normal range, where a CPU multiplies many times slower. A setting of the thread,

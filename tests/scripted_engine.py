@@ -25,6 +25,7 @@ from clover_viz.events import (
     Slot,
     Text,
     TokenDecoded,
+    TopToken,
     Verified,
 )
 
@@ -50,20 +51,20 @@ class ScriptedEngine:
         self.started = 0
         self._lock = threading.Lock()
 
-    def generate(self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False):
+    def generate(self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False, gate=None):
         prompt = messages[-1]["content"]
         if len(prompt) > CONTEXT:
             raise UserError(f"the prompt must leave room in the context of {CONTEXT}, got a prompt of {len(prompt)}")
         settings = settings.in_force({})
         self.calls.append(messages)
-        return self._run(prompt, settings, max_new_tokens, seed, cancel)
+        return self._run(prompt, settings, max_new_tokens, seed, cancel, gate, top)
 
-    def _run(self, prompt, settings, limit, seed, cancel):
+    def _run(self, prompt, settings, limit, seed, cancel, gate, top):
         with self._lock:
             self.started += 1
             text = prompt.removeprefix("say: ") if prompt.startswith("say: ") else self.text
             tokens = cut(text)
-            run = _Scripted(self, tokens[:limit], settings, seed, cancel, failing=prompt.startswith("fail: "))
+            run = _Scripted(self, tokens[:limit], settings, seed, cancel, gate, top, failing=prompt.startswith("fail: "))
             yield RunStarted(SCHEMA, settings.mode, self.name, "cpu", self.kernels, PROMPT_TOKENS, settings.as_dict())
             reason = "end" if len(tokens) < limit else "length"
             try:
@@ -79,8 +80,9 @@ class _Cancelled(Exception):
 
 
 class _Scripted:
-    def __init__(self, engine, tokens, settings, seed, cancel, failing):
+    def __init__(self, engine, tokens, settings, seed, cancel, gate, top, failing):
         self.engine, self.tokens, self.settings, self.cancel = engine, tokens, settings, cancel
+        self.gate, self.top = gate, top
         self.rng = random.Random(seed)
         self.failing = failing
         self.counts = {}
@@ -90,6 +92,8 @@ class _Scripted:
 
     def step(self, kind):
         """One pass at the engine's pace: waits for its time, not for a span, so that pace is steps a second."""
+        if self.gate is not None and self.counts:
+            self.gate()
         if self.cancel is not None and self.cancel.is_set():
             raise _Cancelled
         if self.failing and sum(self.counts.values()) == 4:
@@ -129,10 +133,14 @@ class _Scripted:
 
     def slot(self, slot, token, fixed, step):
         if slot in fixed:
-            return Slot(slot, "committed", 100 + slot, token, fixed[slot])
+            return Slot(slot, "committed", 100 + slot, token, fixed[slot], self.likeliest(slot, token, fixed[slot]))
         sure = min(0.94, 0.08 + 0.1 * step + 0.3 * self.rng.random())
         guess = token if self.rng.random() < sure else self.rng.choice([" the", " of", "\n", "ing", ","])
-        return Slot(slot, "masked", 100 + slot, guess, sure)
+        return Slot(slot, "masked", 100 + slot, guess, sure, self.likeliest(slot, guess, sure))
+
+    def likeliest(self, slot, token, sure):
+        rest = TopToken(7, " also", (1 - sure) / 2), TopToken(8, "ran", (1 - sure) / 4)
+        return (TopToken(100 + slot, token, sure), *rest) if self.top else None
 
     def experts(self, step):
         rows = []

@@ -197,6 +197,40 @@ def test_stop_ends_the_passes_within_one_step_and_the_next_run_works(visitor, en
     assert visitor.answer() == "and on"
 
 
+def test_step_by_step_holds_the_engine_between_passes(visitor, engine):
+    engine.pace = 500
+    records = "document.querySelector('.cv-board').parentElement.board.fold.records.filter((r) => 'ms' in r).length"
+    visitor.page.get_by_label("Step by step").check()
+    onward = visitor.page.get_by_role("button", name="Next pass")
+    onward.wait_for()
+    visitor.begins(lambda: visitor.send("go"))
+    for passes in (1, 2, 3):
+        visitor.page.wait_for_function(f"{records} === {passes}")
+        visitor.hears("Held")
+        visitor.page.wait_for_timeout(300)
+        assert visitor.page.evaluate(records) == passes
+        onward.click()
+    visitor.page.wait_for_function(f"{records} === 4")
+    visitor.shoot("light-step-by-step")
+    visitor.page.get_by_label("Full speed").check()
+    visitor.until("finished")
+    assert visitor.answer() == STORY and "Held" not in visitor.words()
+    assert onward.count() == 0 or not onward.is_visible()
+
+
+def test_stop_ends_a_held_run(visitor, engine):
+    visitor.page.get_by_label("Step by step").check()
+    visitor.begins(lambda: visitor.send("go"))
+    visitor.hears("Held")
+    visitor.page.locator("#stop").click()
+    visitor.until("stopped")
+    visitor.ready()
+    assert engine.passes_after_cancel == 0
+    visitor.page.get_by_label("Full speed").check()
+    visitor.ask("say: after")
+    assert visitor.answer() == "after"
+
+
 def test_two_visitors_never_mix_and_the_second_sees_that_it_waits(browser, visitor, address, engine):
     engine.pace = 2
     with Visitor(browser, address) as other:
@@ -278,11 +312,14 @@ def test_settings_reach_the_engine(visitor, engine):
     visitor.page.locator("#block_size").get_by_label("8", exact=True).check()
     visitor.page.locator("#coreset").get_by_role("checkbox").uncheck()
     visitor.page.locator("#system textarea").fill("Be brief.")
+    visitor.page.get_by_text("Against repetition").click()
+    visitor.page.locator("#presence_penalty input[type=number]").fill("0.5")
     visitor.ask("go")
     assert visitor.page.locator(".cv-tile").count() == 8
     assert engine.calls[-1] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "go"}]
     run = visitor.page.evaluate("document.querySelector('.cv-board').parentElement.board.fold.run")
     assert run["set"]["block_size"] == 8 and run["set"]["coreset_top_p"] is None
+    assert run["set"]["presence_penalty"] == 0.5 and run["set"]["frequency_penalty"] == 0
     assert visitor.page.locator(".cv-chip").count() > 10
 
 
@@ -331,9 +368,38 @@ def test_a_reload_in_the_middle_of_a_run_frees_the_model(visitor, engine):
     assert engine._lock.acquire(timeout=2), "the model is still held two seconds after the page left"
     engine._lock.release()
     engine.pace = 80
-    visitor.page.wait_for_selector(".cv-tile")
+    visitor.page.wait_for_selector(".cv-tile.cv-committed")
+    assert visitor.page.locator(".cv-board").get_attribute("data-state") == "stopped"
+    assert visitor.page.locator(".cv-note").inner_text() == "Interrupted by a reload."
     visitor.ask("say: back")
     assert visitor.answer() == "back"
+
+
+def test_a_reload_keeps_board_and_conversation_of_this_tab_alone(browser, visitor, address, engine):
+    visitor.ask("say: kept")
+    tiles = visitor.tiles()
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".cv-tile.cv-committed")
+    visitor.page.wait_for_selector(".cv-answer .cv-text")
+    assert visitor.answer() == "kept" and visitor.tiles() == tiles and visitor.words().startswith("Finished")
+    visitor.ask("say: more")  # the model is told what was said before the reload
+    assert [m["content"] for m in engine.calls[-1]] == ["say: kept", "kept", "say: more"]
+    with Visitor(browser, address) as other:
+        assert other.page.locator(".cv-turn").count() == 0 and other.tiles() == 0
+    visitor.page.locator("#clear").click()
+    visitor.until("idle")
+    visitor.page.reload()
+    visitor.page.wait_for_selector(".cv-tile")
+    visitor.page.wait_for_timeout(500)
+    assert visitor.page.locator(".cv-turn").count() == 0 and visitor.tiles() == 0
+
+
+def test_an_answer_can_be_copied(visitor, address):
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address.rstrip("/"))
+    visitor.ask("say: a <b>bold</b> word")
+    visitor.page.get_by_role("button", name="Copy this answer").click()
+    visitor.page.get_by_text("Copied").wait_for()
+    assert visitor.page.evaluate("navigator.clipboard.readText()") == "a <b>bold</b> word"
 
 
 def test_lost_frames_are_made_good(visitor):
@@ -471,7 +537,7 @@ def test_every_control_has_a_name_and_the_keyboard_reaches_it(visitor):
     visitor.ask("go")
     visitor.page.locator("#prompt textarea").focus()
     reached = set()
-    for _ in range(40):
+    for _ in range(60):
         visitor.page.keyboard.press("Tab")
         reached.add(visitor.page.evaluate("""() => {
           const node = document.activeElement;
@@ -501,6 +567,8 @@ def test_a_slot_under_the_pointer_tells_its_confidence_over_the_steps(visitor):
     visitor.page.locator(".cv-tile").nth(slot["at"]).hover()
     visitor.page.wait_for_function("document.querySelector('.cv-trail').textContent !== ''")
     assert f"at step {slot['step']}" in visitor.page.locator(".cv-facts").text_content()
+    others = visitor.page.locator(".cv-others").text_content()
+    assert others.startswith(f"preview: “{shown(slot['token'])}” {slot['confidence']:.2f}") and "“·also”" in others
     assert len(visitor.page.locator(".cv-trail").text_content().split("   ")) == slot["step"]
     assert len(visitor.page.locator(".cv-curve").get_attribute("points").split()) == slot["step"]
     visitor.shoot("light-slot")

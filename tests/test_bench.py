@@ -1,7 +1,10 @@
 """The bench measures what it says it does: a toy model, a clock that is not one. Nothing here is timed."""
 
 import json
+import threading
+import time
 from itertools import count
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,14 +14,18 @@ from scripted import MASK, VOCAB, ByteTokenizer
 
 from clover_viz.__main__ import main
 from clover_viz.bench import cli, cpu, memory, passes, recording, report, runs
+from clover_viz.bench.paced import PacedEngine
 from clover_viz.bench.peer import Peer
 from clover_viz.bench.report import Row
 from clover_viz.bench.timing import Side, Spread, ratio, take_turns
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
-from clover_viz.events import KernelChoice
+from clover_viz.events import BlockOpened, Denoised, KernelChoice, Replayed
+from clover_viz.trace.canvas import fold
+from clover_viz.trace.store import play
 from clover_viz.training.data import eval_prompts
 
+TRACES = Path(__file__).parent.parent / "assets" / "traces"
 PROMPTS = [[{"role": "user", "content": text}] for text in ("one", "two")]
 
 
@@ -241,9 +248,36 @@ def test_a_text_of_one_token_has_no_round_to_count():
 
 def test_recording_is_measured_against_the_same_run_without(engine):
     seconds = recording.measure(engine, PROMPTS[0], limit=4, rounds=1)
-    assert list(seconds) == ["not recorded", "recorded", "recorded, gzipped"]
-    plain, zipped = recording.rows({"not recorded": [1.0], "recorded": [1.01], "recorded, gzipped": [1.5]})
+    assert list(seconds) == ["not recorded", "with three candidates a slot", "recorded", "recorded, gzipped"]
+    costs = dict(zip(seconds, ([1.0], [1.2], [1.01], [1.5])))
+    plain, zipped, told = recording.rows(costs)
     assert (plain.verdict(), zipped.target, zipped.measured.figure) == ("met", None, 1.5)
+    assert (told.target, told.measured.figure) == (None, 1.2)
+
+
+def test_a_paced_engine_repeats_a_recorded_run_as_one_long_one():
+    trace = list(play(TRACES / "prose-denoise.jsonl.gz"))
+    once = sum(isinstance(event, (Denoised, Replayed)) for event in trace)
+    engine = PacedEngine(trace, passes=2 * once + 5, pace=1e6)
+    events = list(engine.generate([], None))
+    canvas = fold(events)
+    opened = [event for event in events if isinstance(event, BlockOpened)]
+    assert [event.block for event in opened] == list(range(len(opened)))
+    assert [event.start for event in opened] == sorted({event.start for event in opened})
+    assert canvas.finished.passes.preview == 2 * once + 5 and len(engine.reached) == 1
+    assert canvas.finished.reason == "length"
+    flag = threading.Event()
+    flag.set()
+    stopped = list(engine.generate([], None, cancel=flag))
+    assert stopped[-1].reason == "cancelled" and stopped[-1].passes.preview == 0 and len(engine.reached) == 1
+
+
+def test_a_paced_engine_is_late_when_its_consumer_is():
+    engine = PacedEngine(list(play(TRACES / "prose-denoise.jsonl.gz")), passes=6, pace=100)
+    for event in engine.generate([], None):
+        if isinstance(event, Denoised):
+            time.sleep(0.15)
+    assert engine.reached[0] < 10  # 6 passes held for 0.15 s each
 
 
 def test_a_model_without_those_blocks_is_refused_before_any_pass(engine):
@@ -278,7 +312,7 @@ def test_prompts_are_the_first_ones_never_chosen():
 @pytest.mark.parametrize(
     "argv, says",
     [
-        (["gpu"], "bench must be one of cpu, compile, got 'gpu'"),
+        (["tpu"], "bench must be one of cpu, app, compile, gpu, got 'tpu'"),
         (["cpu", "--threads", "0"], "--threads must be a whole number of at least 1, got 0"),
         (["cpu", "--prompts", "few"], "--prompts must be a whole number of at least 1, got 'few'"),
         (["cpu", "--model", "no/such"], "--model must be a folder with a checkpoint (config.json), got 'no/such'"),

@@ -200,6 +200,23 @@ def test_cancel_stops_the_passes_at_once_and_still_finishes(settings):
     assert eng.complete("hi", settings, max_new_tokens=3).tokens == 3
 
 
+@pytest.mark.parametrize("settings", ALL, ids=MODE)
+def test_a_gate_stands_before_every_pass_but_the_first_and_its_time_is_not_counted(settings, monkeypatch):
+    model, seen, held = ScriptedModel(ids("x" * 60)), [], [0.0]
+    monkeypatch.setattr("clover_viz.engine.perf_counter", lambda: time.perf_counter() + held[0])
+
+    def gate():
+        seen.append(len(model.calls))
+        held[0] += 1000.0
+
+    events = list(engine(model).generate("hi", settings, max_new_tokens=40, gate=gate))
+    counts = events[-1].passes
+    assert len(seen) == counts.after_prefill and seen[0] == 1 and seen == sorted(set(seen))
+    without = collect(ScriptedModel(ids("x" * 60)), settings, max_new_tokens=40)
+    assert events[-1].text == without[-1].text
+    assert events[-1].seconds < 1000.0
+
+
 def test_cancelled_from_the_start_runs_no_pass():
     cancel = threading.Event()
     cancel.set()

@@ -4,11 +4,12 @@ import asyncio
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from scripted_engine import ScriptedEngine
 
-from clover_viz.events import Denoised, LayerExperts, Slot, Text
+from clover_viz.events import Denoised, LayerExperts, Slot, Text, TopToken
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
 from clover_viz.ui import palette
 from clover_viz.ui.controls import settings_of
@@ -82,6 +83,8 @@ def test_a_record_leaves_out_what_cannot_have_changed():
         "x": [[9], [5], [0.33]], "ms": 1.2346,
     }  # fmt: skip
     assert "<" not in line
+    told = replace(event, slots=(*slots[:2], replace(slots[2], top=(TopToken(7, "c", 0.12345678), TopToken(9, "d", 0.1)))))
+    assert json.loads(record(told))["w"] == [[1, 6, " <b>", 0.99], [2, 7, "c", 0.1235, [["c", 0.1235], ["d", 0.1]]]]
     assert record(Text("delta")) is None
 
 
@@ -211,6 +214,26 @@ def test_a_session_is_bounded_and_tells_the_model_only_what_was_answered():
     assert "200,000 characters" in session.refuse("x" * 20)
     session.clear()
     assert json.loads(session.view()) == {"turns": []}
+
+
+@pytest.mark.parametrize(
+    "saved",
+    ["", "{", "[]", '{"turns":[1]}', '{"turns":[{"u":"a"}]}', '{"turns":[{"u":"a","t":"","a":3,"n":"","s":"finished"}]}',
+     "[" * 100_000, '{"turns":[' + ",".join(['{"u":"","t":"","a":"","n":"","s":""}'] * (TURNS + 1)) + "]}"],
+)  # fmt: skip
+def test_a_kept_conversation_that_does_not_fit_is_left(saved):
+    session = Session()
+    session.restore(saved)
+    assert session.turns == []
+
+
+def test_a_kept_conversation_is_taken_up_where_it_stood():
+    before, after = Session(), Session()
+    before.turns = [Turn("hi", "hello", "hm", "2 tokens", "finished"), Turn("and", "half", state="running")]
+    after.restore(before.view())
+    assert after.turns == [before.turns[0], Turn("and", "half", "", "Interrupted by a reload.", "stopped")]
+    after.restore(Session().view())
+    assert len(after.turns) == 2  # a conversation that has begun is not replaced
 
 
 def test_text_on_its_way_to_the_page_holds_no_markup():

@@ -2,7 +2,7 @@
 
 import json
 import os
-from argparse import RawDescriptionHelpFormatter
+from argparse import SUPPRESS, RawDescriptionHelpFormatter
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from clover_viz.kernel_folder import register
 
 KINDS = {
     "cpu": "passes and answers of a small model on the CPU, against transformers and against each other",
+    "app": "what the page costs the engine, and how soon it shows something, in a real Chromium",
     "compile": "registers, spills and shared memory of every Triton kernel at the 35B model's shapes; needs no card",
+    "gpu": "every operation checked, then the whole 35B on random weights: needs one CUDA card of 80 GB or more",
 }
 
 
@@ -29,6 +31,10 @@ def parser() -> Parser:
     p.add_argument("--threads", type=number, metavar="N", help="threads to compute with (default: torch's own choice)")
     p.add_argument("--prompts", type=number, default=8, metavar="N",
                    help="held-out agent prompts to answer, the first N (default: %(default)s)")
+    p.add_argument("--layers", type=number, metavar="N", help="gpu: the model's first N layers, for a smaller card")
+    p.add_argument("--minutes", type=number, default=8, metavar="N",
+                   help="gpu: time for everything (default: %(default)s)")
+    p.add_argument("--rehearse", action="store_true", help=SUPPRESS)  # gpu: a toy on the CPU
     p.add_argument("--json", metavar="FILE", help="write every figure there as well")
     return p
 
@@ -37,23 +43,31 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     if args.what not in KINDS:
         raise UserError(f"bench must be one of {', '.join(KINDS)}, got {args.what!r}")
-    for name in ("threads", "prompts"):
+    for name in ("threads", "prompts", "layers", "minutes"):
         if getattr(args, name) is not None:
             at_least(f"--{name}", getattr(args, name), 1)
     check_output("--json", args.json)
     if args.what == "compile":
         return _tell(compile_kernels(), args.json)
+    if args.what == "gpu":
+        return _tell(measure_gpu(args.layers, args.minutes, args.rehearse, args.json), args.json)
     folder = Path(args.model)
     if not (folder / "config.json").is_file():
         raise UserError(f"--model must be a folder with a checkpoint (config.json), got {args.model!r}")
+    if args.what == "app":
+        return _tell(measure_app(folder, args.threads), args.json)
     return _tell(measure_cpu(folder, args.threads, args.prompts), args.json)
 
 
 def _tell(found: dict, file: str | None) -> int:
     write(found.pop("text") + "\n")
+    _save(found, file)
+    return DONE
+
+
+def _save(found: dict, file: str | None) -> None:
     if file:
         Path(file).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return DONE
 
 
 def compile_kernels() -> dict:
@@ -66,6 +80,27 @@ def compile_kernels() -> dict:
     from clover_viz.bench import compile
 
     return compile.run(told=notice)
+
+
+def measure_gpu(layers: int | None, minutes: int, rehearse: bool, file: str | None) -> dict:
+    """Runs `bench gpu`; the file holds what there is after every part."""
+    register()
+    from clover_viz.bench import gpu
+
+    options = gpu.Options(layers, minutes, rehearse)
+    return gpu.run(options, told=notice, saved=lambda found: _save(found, file))
+
+
+def measure_app(folder: Path, threads: int | None) -> dict:
+    """Runs `bench app`."""
+    import torch
+
+    from clover_viz.bench import app, report
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+    where = report.machine(torch.get_num_threads(), "float32")
+    return app.run(folder, DEFAULT_MODEL.parent / "traces", where, told=notice)
 
 
 def measure_cpu(folder: Path, threads: int | None, prompts: int) -> dict:

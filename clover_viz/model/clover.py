@@ -170,7 +170,7 @@ class CloverForCausalLM(PreTrainedModel):
         for layer, layer_cache in zip(self.model.layers, cache.layers):
             x, routing = layer.preview(x, angles, layer_cache, cache.length, coreset_top_p)
             routings.append(routing)
-        return PreviewOutput(self.head(x), _by_layer(routings))
+        return PreviewOutput(self.head(x), by_layer(routings))
 
     @torch.inference_mode()
     def causal(self, ids: torch.Tensor, cache: CloverCache, last_only: bool = False) -> CausalOutput:
@@ -187,7 +187,7 @@ class CloverForCausalLM(PreTrainedModel):
             routings.append(routing)
             staged.append(update)
         logits = self.head(x[-1:] if last_only else x)
-        return CausalOutput(logits, _by_layer(routings), Staged(cache.length, len(ids), tuple(staged)))
+        return CausalOutput(logits, by_layer(routings), Staged(cache.length, len(ids), tuple(staged)))
 
     @torch.inference_mode()
     def prefill(self, ids: torch.Tensor, cache: CloverCache, last_only: bool = True) -> CausalOutput:
@@ -203,7 +203,7 @@ class CloverForCausalLM(PreTrainedModel):
             cache.length += len(segment)
             parts.append(x[-1:] if last_only else x)
         x = parts[-1] if last_only else torch.cat(parts)
-        return CausalOutput(self.head(x), _by_layer(routings), None)
+        return CausalOutput(self.head(x), by_layer(routings), None)
 
     def forward(self, input_ids: torch.Tensor, **_) -> CausalLMOutput:
         """The causal pass from nothing, for a batch of texts of one length, with gradients. input_ids [N, T]"""
@@ -213,7 +213,7 @@ class CloverForCausalLM(PreTrainedModel):
         return CausalLMOutput(logits=self.head(hidden))
 
 
-def _by_layer(routings) -> LayerRouting:
+def by_layer(routings) -> LayerRouting:
     return LayerRouting(
         torch.stack([r.touched for r in routings]),
         torch.stack([r.kept for r in routings]),

@@ -20,7 +20,7 @@ class Plan:
     """
 
     causal_steps: int = 1290
-    joint_steps: int = 2830
+    joint_steps: int = 2610
     follow_from: int = 2336  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3

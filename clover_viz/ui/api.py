@@ -33,6 +33,10 @@ def endpoint(desk: Desk):
         ratio: float = 0.9,
         delta: float = 0.6,
         draft_steps: int = 1,
+        repetition_penalty: float = 1.0,
+        presence_penalty: float = 0.0,
+        frequency_penalty: float = 0.0,
+        stop_bias: float = 0.0,
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object."""
         try:
@@ -41,6 +45,8 @@ def endpoint(desk: Desk):
             settings = settings_of(
                 mode, coreset, threshold=threshold, block_size=block_size, coreset_top_p=coreset_top_p,
                 temperature=temperature, accept_rule=accept_rule, ratio=ratio, delta=delta, draft_steps=draft_steps,
+                repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
+                frequency_penalty=frequency_penalty, stop_bias=stop_bias,
             )  # fmt: skip
             limits = limits_of(max_new_tokens, seed)
         except ValueError as problem:

@@ -8,7 +8,9 @@ class Board {
     this.id = null;
     this.state = "idle";
     this.note = "";
-    this.fold = new Fold();
+    this.live = new Fold(); // every record that is here
+    this.fold = this.live; // what is drawn: all of it, or of its first records
+    this.at = null; // how many those are, once the visitor stepped back; null follows the run
     this.asking = 0; // a timer while records are missing
     this.pinned = null; // a block the visitor went back to; null follows the run
     this.drawnExperts = undefined; // the step on show
@@ -24,23 +26,46 @@ class Board {
     if (frame.run === null && this.id !== null && !frame.reset) return; // news of the model while a run is on show
     if (frame.run !== this.id) {
       this.id = frame.run;
-      this.fold = new Fold();
-      this.pinned = null;
+      this.live = new Fold();
+      this.seek(null);
       this.answered();
     }
-    const have = this.fold.records.length;
+    const have = this.live.records.length;
     if (frame.from > have) return this.ask();
     this.answered();
     this.state = frame.state;
     this.note = frame.note || "";
-    for (const record of (frame.records || []).slice(have - frame.from)) this.fold.add(record);
+    this.held = Boolean(frame.held); // the run stands before its next pass until the visitor lets it go on
+    for (const record of (frame.records || []).slice(have - frame.from)) this.live.add(record);
     this.soon();
+  }
+
+  // Shows the run as it was after its first `at` records; null follows it.
+  seek(at) {
+    this.at = at === null ? null : Math.min(Math.max(at, 0), this.live.records.length);
+    this.fold = at === null ? this.live : prefix(this.live, this.at, this.fold);
+    this.pinned = null;
+    this.soon();
+  }
+
+  // Steps through the run while it goes on; the newest record is followed from there.
+  step(by) {
+    const all = this.live.records.length;
+    const at = (this.at === null ? all : this.at) + by;
+    this.seek(at < all ? at : null);
+  }
+
+  // The run as one frame, whole or stopped where it stands; null without a run.
+  snapshot() {
+    if (this.id === null) return null;
+    const state = ["finished", "error"].includes(this.state) ? this.state : "stopped";
+    return JSON.stringify({ run: this.id, state, from: 0, records: this.live.records });
   }
 
   // Asks for the records from the first that is missing, and again each second until they are here.
   ask() {
     if (this.asking) return;
-    this.askFrom(this.fold.records.length);
+    this.askFrom(this.live.records.length);
     this.asking = setTimeout(() => {
       this.asking = 0;
       this.ask();
@@ -73,6 +98,7 @@ class Board {
     this.chips.setAttribute("role", "group");
     this.chips.setAttribute("aria-label", "Blocks of this answer");
     this.words = make(head, "p", "cv-words");
+    if (this.askFrom) this.buildPast(head);
     this.grid = make(this.root, "div", "cv-tiles");
     this.tiles = new Picker(this.grid, "Slots of the block, in reading order", makeTile, () => this.soon());
     this.buildKey();
@@ -90,6 +116,29 @@ class Board {
     this.buildMeters();
     this.aloud = make(this.root, "p", "cv-aloud");
     this.aloud.setAttribute("role", "status");
+  }
+
+  buildPast(head) {
+    const node = make(head, "div", "cv-past");
+    mark(node, "role", "group");
+    mark(node, "aria-label", "Step through this run");
+    const button = (name, text, act) => {
+      const made = make(node, "button", "cv-chip");
+      made.type = "button";
+      made.textContent = text;
+      if (name) mark(made, "aria-label", name);
+      made.addEventListener("click", act);
+      return made;
+    };
+    const back = button("Step back", "\u2039", () => this.step(-1));
+    const scrub = make(node, "input", "cv-scrub");
+    Object.assign(scrub, { type: "range", min: 0, max: 0 });
+    mark(scrub, "aria-label", "Events of this run");
+    scrub.addEventListener("input", () => this.step(Number(scrub.value) - (this.at ?? this.live.records.length)));
+    const forward = button("Step forward", "\u203a", () => this.step(1));
+    const says = make(node, "span", "cv-says");
+    this.past = { node, back, scrub, forward, says, follow: button("", "Follow", () => this.seek(null)) };
+    this.past.follow.classList.add("cv-follow");
   }
 
   section(title, name) {
@@ -125,6 +174,7 @@ class Board {
     this.glance = make(this.inspector, "div", "cv-glance");
     this.token = make(this.glance, "span", "cv-token");
     this.facts = make(this.glance, "span", "cv-facts");
+    this.others = make(this.inspector, "p", "cv-others");
     this.trail = make(this.inspector, "p", "cv-trail");
     this.spark = drawn(this.inspector, "svg", { viewBox: "0 0 200 48", class: "cv-spark", "aria-hidden": "true" });
     drawn(this.spark, "line", { x1: 0, x2: 200, y1: 44.5, y2: 44.5, class: "cv-base" });
@@ -160,6 +210,7 @@ class Board {
     const mode = this.fold.speculative ? "speculative" : "denoise";
     for (const item of this.key.children) item.hidden = item.dataset.mode !== mode;
     say(this.words, this.sentence());
+    if (this.past) this.drawPast();
     this.drawChips();
     this.drawTiles(block);
     this.drawInspector(block);
@@ -171,14 +222,30 @@ class Board {
     this.speak();
   }
 
+  drawPast() {
+    const { node, back, scrub, forward, says, follow } = this.past;
+    const all = this.live.records.length;
+    const at = this.at ?? all;
+    node.hidden = all < 2;
+    Object.assign(scrub, { max: all, value: at });
+    say(says, `event ${at} of ${all}`);
+    mark(scrub, "aria-valuetext", says.textContent);
+    back.disabled = !at;
+    forward.disabled = follow.disabled = this.at === null;
+    say(follow, ["waiting", "running"].includes(this.state) ? "Follow" : "To the end");
+  }
+
   get unit() {
     return this.fold.speculative ? "Round" : "Block";
   }
 
   sentence() {
+    if (this.at !== null && this.at < this.live.records.length) return this.fold.words || "Before the first event.";
     const last = { error: "The run ended with an error. Retry sends the message again.", stopped: "Stopped." };
     if (this.state === "stopped" && this.fold.end) return this.fold.words;
-    return last[this.state] || this.fold.words || this.note || START[this.state] || "";
+    const told = last[this.state] || this.fold.words || this.note || START[this.state] || "";
+    if (this.held) return `${told} Held: \u201cNext pass\u201d lets the model go on.`;
+    return this.state === "running" && this.note && told !== this.note ? `${told} ${this.note}` : told;
   }
 
   drawChips() {
@@ -194,6 +261,11 @@ class Board {
       mark(chip, "aria-pressed", String(at === shownBlock));
       mark(chip, "aria-label", `${this.unit} ${at + 1}, ${told}`);
     });
+    const chip = this.chips.children[shownBlock];
+    if (!chip || chip === this.chipInSight) return;
+    this.chipInSight = chip; // only when it changes: the visitor may scroll them
+    const { chips } = this;
+    chips.scrollLeft = chip.offsetLeft + chip.offsetWidth + 8 - chips.offsetLeft - chips.clientWidth;
   }
 
   makeChip(at) {
@@ -226,9 +298,11 @@ class Board {
     if (!slot) {
       say(this.token, "");
       say(this.facts, "Point at a slot, or move through them with the arrow keys, to see how sure the model was.");
+      say(this.others, "");
       say(this.trail, "");
       return;
     }
+    say(this.others, candidates(slot));
     say(this.token, slot.trail.length || slot.token ? shown(slot.token) : "\u2026");
     say(this.facts, slotFacts(block, at));
     say(this.trail, slot.trail.map(([step, sure, token]) => `${step} ${shown(token)} ${two(sure)}`).join("   "));
@@ -534,6 +608,14 @@ function stepFacts({ step, committed, forced, left, ms }) {
 
 function roundFacts({ index, accepted, slots, boundary }) {
   return `round ${index + 1}: ${accepted} of ${count(slots.length - 1, "draft")} kept, then ${quoted(boundary.token)}`;
+}
+
+// What else the model thought of: of the preview, and of the causal pass on a draft.
+function candidates({ top, check }) {
+  const listed = (tokens) => tokens.map(([token, p]) => `${quoted(token)} ${two(p)}`).join("  ");
+  const own = top ? `preview: ${listed(top)}` : "";
+  const causal = check && check.top ? `causal: ${listed(check.top)}` : "";
+  return [own, causal].filter(Boolean).join("   \u00b7   ");
 }
 
 function checked({ probability, entropy, bar }) {

@@ -10,9 +10,11 @@ class Conversation {
     this.blank = put(root, "p", "cv-blank");
     this.blank.textContent = "Ask something, or take one of the examples below.";
     this.turns = [];
+    this.text = "";
   }
 
   show(text) {
+    this.text = text;
     const { turns } = text ? JSON.parse(text) : { turns: [] };
     const low = this.root.scrollHeight - this.root.scrollTop - this.root.clientHeight < 48;
     const grown = turns.length > this.turns.length;
@@ -23,6 +25,7 @@ class Conversation {
       set(place.prompt, turn.u);
       set(place.answer, turn.a || (["waiting", "running"].includes(turn.s) ? "\u2026" : ""));
       set(place.note, turn.n);
+      place.copy.hidden = !turn.a || ["waiting", "running"].includes(turn.s);
       set(place.thinking, (turn.t || "").trim());
       place.thinking.parentNode.hidden = !place.thinking.textContent;
       place.answer.parentNode.hidden = !place.answer.textContent;
@@ -31,6 +34,15 @@ class Conversation {
       place.prompt.classList.toggle("cv-code", looksLikeCode(turn.u));
     });
     if (low || grown) this.root.scrollTop = this.root.scrollHeight;
+  }
+
+  async copy(text, button) {
+    try {
+      await navigator.clipboard.writeText(text);
+      told(button, "Copied");
+    } catch {
+      told(button, "The browser forbids copying");
+    }
   }
 
   make() {
@@ -43,8 +55,20 @@ class Conversation {
     const [prompt, thinking, answer] = [
       part("You", "cv-prompt"), part("Thinking", "cv-thinking"), part("Clover", "cv-answer"),
     ];
-    return { node, prompt, thinking, answer, note: put(node, "p", "cv-note") };
+    const foot = put(node, "div", "cv-foot");
+    const note = put(foot, "p", "cv-note");
+    const copy = put(foot, "button", "cv-copy");
+    copy.type = "button";
+    copy.textContent = "Copy";
+    copy.setAttribute("aria-label", "Copy this answer");
+    copy.addEventListener("click", () => this.copy(answer.textContent, copy));
+    return { node, prompt, thinking, answer, note, copy };
   }
+}
+
+function told(button, word) {
+  button.textContent = word;
+  setTimeout(() => (button.textContent = "Copy"), 1500);
 }
 
 // JSON, markup, fenced or indented text keeps its columns in a monospace face.

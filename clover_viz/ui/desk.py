@@ -47,6 +47,10 @@ class Desk:
         """Whether the waiting room is full."""
         return len(self._line) > WAITING_ROOM
 
+    def others_wait(self) -> bool:
+        """Whether a run waits for the one that has the engine."""
+        return len(self._line) > 1
+
     def ahead(self, cancel: threading.Event) -> int:
         """How many runs go before the one that queued with this flag."""
         line = list(self._line)

@@ -54,9 +54,9 @@ class Fold {
     for (const [slot, id, token, confidence] of record.g || []) {
       Object.assign(block.slots[slot], { state: "given", id, token, confidence });
     }
-    for (const [slot, id, token, confidence] of record.w) {
+    for (const [slot, id, token, confidence, top] of record.w) {
       const place = block.slots[slot];
-      Object.assign(place, { id, token, confidence });
+      Object.assign(place, { id, token, confidence, top });
       place.trail.push([record.s, confidence, token]);
     }
     for (const slot of record.c) {
@@ -80,9 +80,9 @@ class Fold {
       Object.assign(this.block.slots[0], { state: "given", id, token, confidence: 1 });
       if (!this.taken) this.taken = 1; // the first boundary is the prompt pass's own
     }
-    for (const [slot, id, token, confidence] of w) {
+    for (const [slot, id, token, confidence, top] of w) {
       const place = this.block.slots[slot];
-      Object.assign(place, { state: "draft", id, token, confidence });
+      Object.assign(place, { state: "draft", id, token, confidence, top });
       place.trail.push([s, confidence, token]);
     }
     this.passes.preview += 1;
@@ -91,9 +91,9 @@ class Fold {
 
   on_verify({ n, v, w: [id, token, confidence], t }) {
     const { block } = this;
-    v.forEach(([probability, entropy, bar], at) => {
+    v.forEach(([probability, entropy, bar, top], at) => {
       const state = at < n ? "committed" : at === n ? "rejected" : "discarded";
-      Object.assign(block.slots[at + 1], { state, step: at < n ? 1 : 0, check: { probability, entropy, bar } });
+      Object.assign(block.slots[at + 1], { state, step: at < n ? 1 : 0, check: { probability, entropy, bar, top } });
     });
     Object.assign(block, { boundary: { id, token, confidence }, accepted: n, touched: t });
     this.taken += n + 1;
@@ -216,6 +216,13 @@ class Fold {
     const rate = per === null ? "" : `, ${two(per)} a pass`;
     return `${how}: ${count(tokens, "token")} in ${count(this.passesAfterPrefill, "pass", "passes")}${rate}.`;
   }
+}
+
+// The fold of the first `length` records of `whole`; goes on from `fold` where that is a shorter prefix of its own.
+function prefix(whole, length, fold) {
+  const on = fold === whole || fold.records.length > length || fold.records[0] !== whole.records[0] ? new Fold() : fold;
+  for (const record of whole.records.slice(on.records.length, length)) on.add(record);
+  return on;
 }
 
 function masked() {

@@ -4,6 +4,7 @@ A record carries a step's decisions and only the slots that can have changed (a 
 step costs a few hundred bytes, and the append-only list of a run's records holds all that scrubbing needs.
 Keys: `k` kind, `b` block or round, `s` step, `w` rows of [slot, token id, token, confidence], `c` slots committed,
 `f` forced, `g` what was given, `v` checks of [probability, entropy, bar], `x` experts, `t` experts of a causal pass.
+Where an event tells the likeliest tokens, its row or check ends with a list of [token, probability].
 """
 
 from __future__ import annotations
@@ -34,12 +35,14 @@ def record(event: Event) -> str | None:
         case Drafted():
             body = {"k": "draft", "b": event.round, "s": event.step, "at": event.start}
             body["g"] = [event.boundary.token_id, event.boundary.token]
-            body["w"] = [[d.slot, d.token_id, d.token, _round(d.confidence)] for d in event.drafts]
+            body["w"] = [[d.slot, d.token_id, d.token, _round(d.confidence), *_top(d)] for d in event.drafts]
             body |= {"x": _experts(event.experts), "ms": _round(event.ms)}
         case Verified():
             b = event.boundary
             body = {"k": "verify", "b": event.round, "n": event.accepted}
-            body["v"] = [[_round(c.probability), _round(c.entropy, 3), c.bar and _round(c.bar)] for c in event.checks]
+            body["v"] = [
+                [_round(c.probability), _round(c.entropy, 3), c.bar and _round(c.bar), *_top(c)] for c in event.checks
+            ]
             body["w"] = [b.token_id, b.token, _round(b.probability)]
             body |= {"t": [layer.touched for layer in event.experts], "ms": _round(event.ms)}
         case TokenDecoded():
@@ -81,7 +84,7 @@ def _denoised(event: Denoised) -> dict:
         if slot.state == "given":
             given.append(row)
         elif slot.state == "masked" or slot.slot in fresh:
-            rows.append(row)
+            rows.append([*row, *_top(slot)])
     body = {"k": "step", "b": event.block, "s": event.step, "c": list(event.committed), "w": rows}
     if given and event.step == 1:  # they never change
         body["g"] = given
@@ -97,6 +100,11 @@ def _experts(layers) -> list[list]:
         [layer.kept for layer in layers],
         [_round(layer.rerouted, 2) for layer in layers],
     ]
+
+
+def _top(told) -> list[list[list]]:
+    """Nothing, or one list of the likeliest tokens."""
+    return [] if told.top is None else [[[t.token, _round(t.p)] for t in told.top]]
 
 
 def _round(value: float, digits: int = 4) -> float:

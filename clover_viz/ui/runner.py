@@ -15,6 +15,7 @@ from clover_viz.events import Event
 from clover_viz.settings import Limits, Settings
 from clover_viz.trace.canvas import Canvas
 from clover_viz.ui.desk import Desk, one_line
+from clover_viz.ui.pacing import Pacing
 from clover_viz.ui.records import json_text, record
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ class Run:
         settings: Settings,
         limits: Limits,
         keep_events: bool = False,
+        speed: str = "full",
+        top: bool = False,
     ):
         self.id = secrets.token_hex(4)
         self.canvas = Canvas()
@@ -37,9 +40,12 @@ class Run:
         self.done = threading.Event()
         self.started = False
         self._desk = desk
+        self.messages = messages
         self._call = (messages, settings)
+        self._top = top
         self._limits = limits.as_dict()  # max_new_tokens, stop, seed
         self._cancel = threading.Event()
+        self.pacing = Pacing(speed, self._cancel, desk.others_wait)
         self._running = False
         self.events: list[Event] | None = [] if keep_events else None
         self._records: list[str] = []  # append-only; list.append and slices are atomic, so no lock
@@ -63,8 +69,11 @@ class Run:
 
     @property
     def note(self) -> str:
-        """A line for the visitor while there are no events to look at."""
-        if self.state != "waiting":
+        """A line for the visitor while there are no events to look at, or none come by themselves."""
+        state = self.state
+        if state == "running":
+            return self.pacing.note
+        if state != "waiting":
             return ""
         if self._desk.state == "loading":
             return f"Loading {self._desk.name}; your message goes first as soon as it is ready."
@@ -80,7 +89,9 @@ class Run:
         """(JSON text of the state and of the records from `start` on, number of records it brings the reader to)."""
         state = self.state  # before the records: a frame that says finished then carries all of them
         records = self._records[start:]
-        head = json_text({"run": self.id, "state": state, "note": self.note, "from": start})
+        head = json_text(
+            {"run": self.id, "state": state, "note": self.note, "held": self.pacing.held, "from": start}
+        )
         return f'{head[:-1]},"records":[{",".join(records)}]}}', start + len(records)
 
     def _work(self) -> None:
@@ -89,7 +100,8 @@ class Run:
                 if engine is None:
                     return
                 self._running = True
-                with closing(engine.generate(*self._call, cancel=self._cancel, **self._limits)) as events:
+                ways = {"cancel": self._cancel, "gate": self.pacing.gate, "top": self._top}
+                with closing(engine.generate(*self._call, **ways, **self._limits)) as events:
                     for event in events:
                         self._take(event)
         except (ValueError, RuntimeError) as problem:

@@ -5,8 +5,10 @@ Lives in a `gr.State`, so it is made per page and never shared.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
+from clover_viz.ui.player_shelf import Shelf
 from clover_viz.ui.records import json_text
 from clover_viz.ui.runner import Run
 
@@ -32,6 +34,7 @@ class Session:
     def __init__(self):
         self.turns: list[Turn] = []
         self.run: Run | None = None
+        self.shelf = Shelf()  # the last runs, whole
 
     def refuse(self, prompt: str) -> str | None:
         """Why this prompt cannot be taken, in one line; None when it can."""
@@ -69,6 +72,20 @@ class Session:
         self.run = run
         self.turns.append(Turn(prompt))
 
+    def restore(self, saved: str) -> None:
+        """Takes up the conversation that a browser tab kept over a reload, if it is one of ours and nothing is going.
+
+        saved: the text of `view`. It comes from outside: anything that does not fit is left.
+        """
+        if self.turns or self.run or not 0 < len(saved) <= 2 * CHARACTERS:
+            return
+        try:
+            turns = [_kept(row) for row in json.loads(saved)["turns"]]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return
+        if len(turns) <= TURNS:
+            self.turns = turns
+
     def clear(self) -> None:
         """Forgets everything and stops what is going."""
         if self.run:
@@ -95,6 +112,16 @@ class Session:
             for turn in self.turns
         ]
         return json_text({"turns": rows})
+
+
+def _kept(row: dict) -> Turn:
+    texts = [row[key] for key in "utans"]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a kept turn holds texts only")
+    prompt, thinking, answer, note, state = texts
+    if state in ("waiting", "running"):
+        note, state = "Interrupted by a reload.", "stopped"
+    return Turn(prompt, answer, thinking, note, state)
 
 
 def _note(run: Run) -> str:

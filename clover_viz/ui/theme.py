@@ -108,7 +108,7 @@ def theme() -> gr.themes.Base:
 
 def style() -> str:
     """All of the page's CSS: the palette as custom properties for light and dark, then the sheets."""
-    sheets = "\n".join(asset(name) for name in ("page.css", "board.css"))
+    sheets = "\n".join(asset(name) for name in ("page.css", "board.css", "player.css", "charts.css", "lesson.css"))
     return (
         f":root {{ {variables(LIGHT, RAMP_LIGHT)} --cv-mono: {_stack(MONO)}; }}\n"
         f":root.dark, :root .dark {{ {variables(DARK, RAMP_DARK)} }}\n{sheets}"
@@ -118,6 +118,13 @@ def style() -> str:
 def script(*names: str) -> str:
     """Scripts of this package, one after the other, as the text Gradio runs when a component appears."""
     return "\n".join(asset(name) for name in names)
+
+
+def drawn(*names: str, mount: str) -> gr.HTML:
+    """A component whose elements a script makes; its value is only ever a JSON text. `mount` runs when it appears."""
+    return gr.HTML(
+        value="", html_template="<div></div>", js_on_load=f"{script(*names)}\n{mount}", apply_default_css=False
+    )
 
 
 def asset(name: str) -> str:

@@ -1,0 +1,149 @@
+"""Every operation on this device, at a model's shapes, against its reference in fp64 or fp32 on fresh random inputs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import torch
+
+from clover_viz.model.clover import PREFILL_SEGMENT
+
+# Error allowed: first part plus second times the value. bf16 results are one rounding away, fp32 sums many.
+CLOSE = {torch.bfloat16: (1e-2, 1.6e-2), torch.float16: (2e-3, 2e-3), torch.float32: (2e-4, 2e-4)}
+EXPERTS = 64  # at most, of which a check keeps an fp64 copy
+
+
+class Case(NamedTuple):
+    """A call of the kernels, and what it should give: tensors in the same order, integers to be equal."""
+
+    name: str
+    found: Callable[[], Iterable[torch.Tensor]]
+    wanted: Callable[[], Iterable[torch.Tensor]]
+
+
+class Draw:
+    """Random tensors of one dtype, seeded."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype, seed: int):
+        self._generator = torch.Generator(device).manual_seed(seed)
+        self._to = dict(device=device)
+        self.dtype = dtype
+
+    def __call__(self, *shape: int, scale: float = 1.0, dtype: torch.dtype | None = None) -> torch.Tensor:
+        drawn = torch.randn(*shape, generator=self._generator, **self._to) * scale
+        return drawn.to(dtype or self.dtype)
+
+    def uniform(self, *shape: int) -> torch.Tensor:
+        return torch.rand(*shape, generator=self._generator, **self._to)
+
+    def choices(self, tokens: int, top_k: int, number: int) -> torch.Tensor:
+        return self.uniform(tokens, number).topk(top_k).indices
+
+
+def cases(config, kernels, draw: Draw) -> Iterator[Case]:
+    """Each makes its inputs when it is asked for, so that only one's are in memory."""
+    ref = _references()
+    block, width, experts = config.block_size, config.hidden_size, min(config.num_experts, EXPERTS)
+    heads, values = config.linear_num_value_heads, config.linear_value_head_dim
+    key_heads, keys = config.linear_num_key_heads, config.linear_key_head_dim
+    channels = 2 * key_heads * keys + heads * values
+
+    x, w = draw(block, width), draw(width, scale=0.2)
+    yield Case("rms_norm", lambda: [kernels.rms_norm(x, w, 1e-6)], lambda: [ref.rms_norm(x, w, 1e-6)])
+    o, z, w2 = draw(block, heads, values), draw(block, heads, values), draw(values)
+    yield Case("gated_rms_norm", lambda: [kernels.gated_rms_norm(o, z, w2, 1e-6)],
+               lambda: [ref.gated_rms_norm(o, z, w2, 1e-6)])  # fmt: skip
+    conv = draw(block, channels), draw(3, channels), draw(channels, 4), draw(channels, 3)
+    yield Case("causal_conv", lambda: [kernels.causal_conv(*conv[:3])], lambda: [ref.causal_conv(*_exact(conv[:3]))])
+    yield Case("block_conv", lambda: [kernels.block_conv(*conv)], lambda: [ref.block_conv(*_exact(conv))])
+
+    def delta(tokens):
+        q, k, v = draw(tokens, channels).split((key_heads * keys, key_heads * keys, heads * values), dim=-1)
+        q, k = q.unflatten(-1, (key_heads, keys)), k.unflatten(-1, (key_heads, keys))
+        g, beta = -draw.uniform(tokens, heads), draw.uniform(tokens, heads).to(draw.dtype)
+        state = draw(heads, keys, values, scale=0.3, dtype=torch.float32)
+        return q, k, v.unflatten(-1, (heads, values)), g, beta, state
+
+    for tokens in (block, 1):
+        given = delta(tokens)
+        yield Case(f"gated_delta, {tokens}", lambda: _flat(kernels.gated_delta(*given)),
+                   lambda: _flat(ref.gated_delta(*given)))  # fmt: skip
+    given = delta(block)
+    update = ref.gated_delta(*given)[1]
+    for n in (1, block // 2, block):
+        yield Case(f"gated_delta_advance, {n}", lambda: [kernels.gated_delta_advance(given[-1], update, n)],
+                   lambda: [ref.gated_delta_advance(given[-1], update, n)])  # fmt: skip
+    mix = *given[:3], given[-1], *(draw(heads) for _ in range(3))
+    yield Case("block_mix", lambda: [kernels.block_mix(*mix)], lambda: [ref.block_mix(*mix)])
+    text = delta(PREFILL_SEGMENT + 1)
+    yield Case("gated_delta_prefill", lambda: kernels.gated_delta_prefill(*text),
+               lambda: ref.gated_delta_prefill(*text))  # fmt: skip
+
+    for tokens in (1, block):
+        # on a CPU equal probabilities go to the lower expert, as they must; fp32 leaves next to none
+        logits, top_k = draw(tokens, config.num_experts, dtype=torch.float32), config.num_experts_per_tok
+        yield Case(f"route, {tokens}", lambda: kernels.route(logits, top_k), lambda: ref.route(logits.cpu(), top_k))
+    for top_p in (0.5, 0.9, 1.0):
+        yield Case(f"route_coreset, {top_p}", lambda: kernels.route_coreset(logits, top_k, top_p),
+                   lambda: ref.route_coreset(logits.cpu(), top_k, top_p))  # fmt: skip
+
+    inner = config.moe_intermediate_size
+    enter, leave = draw(experts, 2 * inner, width, scale=width**-0.5), draw(experts, width, inner, scale=inner**-0.5)
+    for tokens in (1, block, PREFILL_SEGMENT):
+        chosen = draw.choices(tokens, top_k, experts)
+        weights = draw(tokens, top_k, dtype=torch.float32).softmax(-1).to(draw.dtype)
+        moe = draw(tokens, width), chosen, weights, enter, leave
+        yield Case(f"moe_experts, {tokens}", lambda: [kernels.moe_experts(*moe)],
+                   lambda: [ref.moe_experts(*_exact(moe))])  # fmt: skip
+    rows = draw(block, config.vocab_size, dtype=torch.float32, scale=3.0)
+    yield Case("token_stats", lambda: kernels.token_stats(rows, config.mask_token_id),
+               lambda: ref.token_stats(rows, config.mask_token_id))  # fmt: skip
+
+
+@torch.inference_mode()
+def check(case: Case) -> dict[str, Any]:
+    """One case: its largest error, and its largest error over what is allowed there (up to 1 passes)."""
+    largest = worst = 0.0
+    for found, wanted in zip(case.found(), case.wanted(), strict=True):
+        allowed, relative = CLOSE[found.dtype] if found.is_floating_point() else (0.0, 0.0)
+        wanted = wanted.to(found.device).double()
+        if found.shape != wanted.shape:
+            raise ValueError(f"{case.name}: {list(found.shape)}, expected {list(wanted.shape)}")
+        error = (found.double() - wanted).abs()
+        error = torch.where(error.isfinite(), error, 1e30)  # JSON knows no infinity
+        over = error / (allowed + relative * wanted.abs()) if found.is_floating_point() else error * 1e30
+        largest, worst = max(largest, error.max().item()), max(worst, over.max().item())
+    return {"error": largest, "of_allowed": worst, "passed": worst <= 1.0}
+
+
+def run(config, kernels, device: torch.device, seed: int, over: Callable[[], bool]) -> dict[str, Any]:
+    """All cases in bf16, then in fp32, until `over` says so. `left`: cases that were not reached.
+
+    A result has its largest error, also as a part of what is allowed, or the "fault" that kept it from having one.
+    """
+    results, left = [], 0
+    for dtype in (torch.bfloat16, torch.float32):
+        for case in cases(config, kernels, Draw(device, dtype, seed)):
+            if over():
+                left += 1
+                continue
+            try:
+                told = check(case)
+            except Exception as error:  # of a compiler or a driver: the other operations may still be right
+                told = {"passed": False, "fault": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
+            results.append({"case": case.name, "dtype": str(dtype).removeprefix("torch."), **told})
+    return {"seed": seed, "results": results, "left": left}
+
+
+def _references():
+    """Every reference under its name, as a KernelSet has them."""
+    return import_module("clover_kernels.selection").select("cpu", "reference")
+
+
+def _exact(tensors: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    return [t.double() if t.is_floating_point() else t for t in tensors]
+
+
+def _flat(out) -> list[torch.Tensor]:
+    """o and the update of a pass."""
+    return [out[0], *out[1]]

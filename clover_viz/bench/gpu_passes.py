@@ -1,0 +1,137 @@
+"""The passes of a model on a card, eager and as graphs, at a given agreement of the slots on their experts."""
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import torch
+
+from clover_viz.bench import gpu_bytes
+from clover_viz.bench.gpu_times import launches, milliseconds
+from clover_viz.bench.timing import Side
+from clover_viz.model.static_passes import pack, unpack
+from clover_viz.model.steps import Steps
+
+CONTEXT = 512  # committed tokens before every pass
+ROUNDS = {"eager": 5, "graph": 25}
+
+
+class Bench:
+    """The passes of `model` after `context` random tokens, each a Side that leaves the cache as it found it.
+
+    A block is random ids, none masked: slots that are all the mask token would all choose the same experts.
+    """
+
+    def __init__(self, model, capture: bool, context: int = CONTEXT, seed: int = 0):
+        self.model, self.config, self.device, self.context = model, model.config, model.device, context
+        self.steps = Steps(model, capture, positions=2 * context)
+        self.captures, self.block = capture, model.config.block_size
+        generator = torch.Generator().manual_seed(seed)
+        low = model.config.vocab_size
+        text = torch.randint(low, (context + self.block,), generator=generator).to(self.device)
+        self.text, self.ids = text[:context], text[context:]
+        self._none = torch.zeros(self.block, dtype=torch.bool, device=self.device)
+        self._zero = torch.zeros((), dtype=torch.int64, device=self.device)
+        self.cache = self.steps.new_cache()
+
+    def refill(self) -> None:
+        """The same text once more, read by the model as it is now."""
+        self.steps.prefill(self.text, self.steps.new_cache())
+
+    def preview(self, top_p: float):
+        return self.steps.preview(self.ids, self._none, self.cache, top_p)
+
+    def verify(self):
+        return self.steps.causal(self.ids, self.cache)
+
+    def sides(self, top_p: float) -> dict[str, Side]:
+        """`preview` reads every expert its slots choose, `preview, coreset` those that the coreset of `top_p` keeps."""
+
+        def back():
+            self.cache.length = self.context
+
+        def staged():
+            back()
+            return self.verify().staged
+
+        def decode(_):
+            # by 0 tokens, told on the device: the same work as by any number
+            self.cache.advance(self.steps.causal(self.ids[:1], self.cache).staged, self._zero)
+
+        return {
+            "preview": Side(lambda _: self.preview(1.0), back),
+            "preview, coreset": Side(lambda _: self.preview(top_p), back),
+            "verify": Side(lambda _: self.verify(), back),
+            "advance": Side(lambda given: self.cache.advance(given, self._zero), staged),
+            "decode": Side(decode, back),
+        }
+
+    def one(self, side: Side, way: str) -> Any:
+        """One run of a side, graphs used or not."""
+        self.steps.graphs.capture = self.captures and way == "graph"
+        return side.run(side.prepare())
+
+
+def measure(bench: Bench, top_p: float, over: Callable[[], bool], rounds: dict[str, int] = ROUNDS) -> dict[str, Any]:
+    """Milliseconds of every pass both ways, the experts it read, its bytes, and how far the two ways' logits differ.
+
+    Ends early, between two passes, when `over` says so; what was not measured is missing.
+    """
+    bench.refill()
+    sides = bench.sides(top_p)
+    found: dict[str, Any] = {"milliseconds": {}, "experts": {}, "bytes": {}, "largest_difference": {}}
+    for name, side in sides.items():
+        if over():
+            return found
+        logits = {}
+        for way, turns in rounds.items():
+            out = bench.one(side, way)
+            if out is not None:
+                logits[way] = out.logits.clone()
+                _add_experts(found, bench, name, unpack(out.packed, bench.block))
+            taken = milliseconds(side, turns, bench.device)
+            found["milliseconds"].setdefault(name, {})[way] = median(taken)
+        if len(logits) == 2:
+            one, other = (value.nan_to_num(neginf=0.0) for value in logits.values())
+            found["largest_difference"][name] = (one - other).abs().max().item()
+    _add_decode(found, bench)
+    return found
+
+
+def statistics(bench: Bench) -> float:
+    """Milliseconds of the token statistics and their packing alone, which are part of every pass."""
+    out, steps = bench.preview(1.0), bench.steps
+    logits, routing, mask = out.logits.clone(), out.routing, bench.config.mask_token_id
+
+    def told():
+        return pack(steps.kernels.token_stats(logits, mask), routing)
+
+    side = Side(lambda _: steps.graphs.run("statistics", told))
+    with torch.inference_mode():
+        return median(milliseconds(side, ROUNDS["graph"], bench.device))
+
+
+def count_launches(bench: Bench, top_p: float) -> dict[str, dict[str, int]]:
+    """Of each pass, run as it is: a graph replays just these."""
+    found = {}
+    for name, side in bench.sides(top_p).items():
+        given = side.prepare()
+        bench.steps.graphs.capture = False
+        found[name] = launches(lambda: side.run(given), bench.device)
+    return found
+
+
+def _add_experts(found: dict, bench: Bench, name: str, told) -> None:
+    layers, kind = bench.config.num_hidden_layers, "causal" if name == "verify" else "preview"
+    read = sum(told.kept)
+    found["experts"][name] = {"touched": sum(told.touched) / layers, "read": read / layers}
+    itemsize = bench.model.dtype.itemsize
+    found["bytes"][name] = gpu_bytes.pass_bytes(bench.config, kind, bench.block, read, bench.context, itemsize).total
+
+
+def _add_decode(found: dict, bench: Bench) -> None:
+    config, itemsize = bench.config, bench.model.dtype.itemsize
+    read = config.num_hidden_layers * config.num_experts_per_tok
+    found["bytes"]["advance"] = gpu_bytes.advance_bytes(config, bench.block, itemsize)
+    one = gpu_bytes.pass_bytes(config, "causal", 1, read, bench.context, itemsize).total
+    found["bytes"]["decode"] = one + gpu_bytes.advance_bytes(config, 1, itemsize)

@@ -1,0 +1,217 @@
+"""The chat tab: layout, and what each control does. Drawing is the browser's (board.js, conversation.js)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from html import escape
+from typing import NamedTuple
+
+import gradio as gr
+
+from clover_viz.events import Event
+from clover_viz.examples import EXAMPLES
+from clover_viz.ui.api import FULL, shown
+from clover_viz.ui.charts_panel import charts_panel
+from clover_viz.ui.controls import limits_of, settings_of
+from clover_viz.ui.desk import Desk
+from clover_viz.ui.knobs import fit, make_controls
+from clover_viz.ui.languages import I18N, translated
+from clover_viz.ui.pacing import SPEEDS
+from clover_viz.ui.player_shelf import shelve
+from clover_viz.ui.runner import Run
+from clover_viz.ui.session import Session
+from clover_viz.ui.stream import IDLE, frames, last_frame, missing
+from clover_viz.ui.theme import drawn
+
+CROWD = 8  # messages waiting for a slow page; beyond this frames are held back and come as one later
+RUNS = {"concurrency_limit": None, "show_progress": "hidden", "api_visibility": "private"}
+QUICK = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+TALK = """const talk = new Conversation(element.firstElementChild);
+element.conversation = talk;
+watch("value", () => talk.show(props.value));
+talk.show(props.value);
+rememberTalk(talk);"""
+BOARD = """const board = new Board(element.firstElementChild, (have) => trigger("gap", { have }));
+element.board = board;
+watch("value", () => board.frame(props.value));
+board.frame(props.value);
+rememberBoard(board);"""
+RECALL = """(_, session) => {
+  try { return [sessionStorage.getItem("clover-viz-talk") || "", session]; } catch { return ["", session]; }
+}"""
+PRESS_SEND = """() => { setTimeout(() => document.querySelector("#send").click(), 0); }"""
+
+
+class Chat(NamedTuple):
+    """What the page around the tab needs of it. controls: by name, see `knobs`."""
+
+    session: gr.State
+    prompt: gr.Textbox
+    board: gr.HTML
+    controls: dict
+
+
+def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
+    """The chat's components and what each does, inside the tab that is open. `page` is asked how far it lags behind."""
+    session = gr.State(Session())
+    saved = gr.Textbox("", visible=False)  # what the browser tab kept over a reload
+    with gr.Row(elem_id="stage"):
+        with gr.Column(elem_id="talk"):
+            talk = drawn("conversation.js", "memory.js", mount=TALK)
+            with gr.Row(elem_id="composer"):
+                prompt = gr.Textbox(
+                    "", label=I18N("Message"), show_label=False, container=False,
+                    placeholder=I18N("Write a message"),
+                    lines=1, max_lines=8, autofocus=True, elem_id="prompt",
+                )  # fmt: skip
+                send = gr.Button(I18N("Send"), variant="primary", elem_id="send")
+                stop = gr.Button(I18N("Stop"), interactive=False, elem_id="stop")
+            with gr.Row(elem_id="pacing"):
+                speed = gr.Radio(translated(SPEEDS), value="full", label=I18N("Speed"), elem_id="speed")
+                onward = gr.Button(I18N("Next pass"), variant="primary", size="sm", elem_id="next", visible=False)
+            with gr.Row(elem_id="examples"):
+                offers = [gr.Button(I18N(example.name), size="sm") for example in EXAMPLES]
+                retry = gr.Button(I18N("Retry"), size="sm", elem_id="retry")
+                clear = gr.Button(I18N("Clear"), size="sm", elem_id="clear")
+        with gr.Column(elem_id="side"):
+            board = drawn("fold.js", "board.js", "memory.js", mount=BOARD)
+            charts_panel(_last_events, [session])
+        with gr.Column(elem_id="more"):
+            controls = make_controls()
+
+    inputs, names = [*controls.values()], tuple(controls)
+    started = {"outputs": [prompt, talk, send, stop], **RUNS}  # queued: Gradio shows no error of an unqueued one
+    first = gr.on(
+        [prompt.submit, send.click], _begin(desk, names), [session, prompt, speed, *inputs],
+        trigger_mode="once", **started,
+    )  # fmt: skip
+    again = retry.click(_again(desk, names), [session, speed, *inputs], trigger_mode="once", **started)
+    for began in (first, again):
+        streamed = began.success(_stream(page), [session], [board, talk], **RUNS)
+        for ended in (streamed.then, streamed.failure):  # `then` is not reached after an error
+            ended(_finish, [session], [send, stop, board], **QUICK)
+    stop.click(_stop, [session], None, **QUICK)
+    speed.change(_set_speed, [session, speed], [onward], **QUICK)
+    onward.click(_next, [session], None, **QUICK)
+    clear.click(_clear, [session], [board, talk], **QUICK)
+    for button, example in zip(offers, EXAMPLES):
+        fill = f"() => [{json.dumps(example.prompt)}, {json.dumps(example.system)}]"
+        filled = button.click(None, None, [prompt, controls["system"]], js=fill, **QUICK)
+        filled.then(None, js=PRESS_SEND, **QUICK)
+    page.load(_restore, [saved, session], [talk], js=RECALL, **QUICK)
+    fit(controls)
+    board.gap(_resend, [session], [board], **QUICK)
+    return Chat(session, prompt, board, controls)
+
+
+def _begin(desk: Desk, names: tuple[str, ...]):
+    def begin(session: Session, prompt: str, speed: str, *values):
+        _prepare(desk, session, prompt, speed, dict(zip(names, values, strict=True)))
+        return "", session.view(), *_buttons(running=True)
+
+    return begin
+
+
+def _again(desk: Desk, names: tuple[str, ...]):
+    def again(session: Session, speed: str, *values):
+        if session.busy():
+            raise shown("A run is going in this conversation: stop it first.")
+        if not session.turns:
+            raise shown("There is no message to try again yet.")
+        turn = session.turns.pop()
+        try:
+            _prepare(desk, session, turn.prompt, speed, dict(zip(names, values, strict=True)))
+        except gr.Error:
+            session.turns.append(turn)
+            raise
+        return gr.skip(), session.view(), *_buttons(running=True)
+
+    return again
+
+
+def _prepare(desk: Desk, session: Session, prompt: str, speed: str, controls: dict) -> None:
+    """Takes the prompt into the session with a run that is ready to start, or raises the reason why not."""
+    reason = session.refuse(prompt) or (FULL if desk.full() else None)
+    if reason:
+        raise shown(escape(reason))
+    tokens, seed, system = controls.pop("max_new_tokens"), controls.pop("seed"), controls.pop("system")
+    try:
+        settings, limits = settings_of(**controls), limits_of(tokens, seed)
+        run = Run(desk, session.messages(prompt, system), settings, limits, keep_events=True, speed=speed, top=True)
+    except ValueError as problem:
+        raise shown(escape(str(problem))) from None
+    session.begin(run, prompt)
+
+
+def _stream(page: gr.Blocks):
+    async def stream(session: Session, request: gr.Request) -> AsyncIterator[tuple[str, str]]:
+        """The frames of the session's run. Closing the page cancels it."""
+        run = session.run
+        if run is None or run.started:
+            return
+        run.start()
+        try:
+            async for frame in frames(session, run, lambda: _backlog(page, request) > CROWD):
+                yield frame
+        finally:
+            run.cancel()
+        if run.error and session.run is run:
+            raise shown(escape(run.error))
+
+    return stream
+
+
+def _backlog(page: gr.Blocks, request: gr.Request) -> int:
+    """How many messages the server still holds for a page: Gradio itself never holds a sender back."""
+    messages = page._queue.pending_messages_per_session.get(request.session_hash)
+    return messages.qsize() if messages is not None else 0
+
+
+def _finish(session: Session):
+    """Keeps the run; the buttons back, and the last word on the board, which an error would leave unsaid."""
+    shelve(session)
+    return *_buttons(running=session.pending()), last_frame(session)
+
+
+def _stop(session: Session) -> None:
+    if session.run:
+        session.run.cancel()
+
+
+def _set_speed(session: Session, speed: str):
+    """Also of the run that is going; the Next button only where there is something to hold."""
+    if session.run:
+        try:
+            session.run.pacing.set(speed)
+        except ValueError as problem:
+            raise shown(escape(str(problem))) from None
+    return gr.update(visible=speed == "step")
+
+
+def _next(session: Session) -> None:
+    if session.run:
+        session.run.pacing.next()
+
+
+def _clear(session: Session) -> tuple[str, str]:
+    session.clear()
+    return IDLE, session.view()
+
+
+def _restore(saved: str, session: Session) -> str:
+    session.restore(saved)
+    return session.view()
+
+
+def _last_events(session: Session) -> list[Event] | None:
+    kept = session.shelf.last_run
+    return kept.events if kept else None
+
+
+def _resend(session: Session, event: gr.EventData) -> str:
+    return missing(session, event.have)
+
+
+def _buttons(running: bool):
+    return gr.update(interactive=not running), gr.update(interactive=running)

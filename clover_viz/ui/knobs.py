@@ -1,0 +1,86 @@
+"""The controls beside the board: one component a setting, named as in the settings classes, shown where it acts."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from clover_viz.ui.controls import ACCEPT_RULES, BLOCK_SIZES, DENOISE, OFFERED, has
+from clover_viz.ui.languages import I18N, translated
+
+QUICK = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+
+def make_controls() -> dict[str, gr.components.Component]:
+    """The components by name, made where the layout stands: `mode`, `coreset`, the settings, and the run's limits."""
+    made: dict[str, gr.components.Component] = {}
+
+    def put(component, name: str, *args, **kwargs):
+        words = {key: I18N(kwargs.pop(key)) for key in ("label", "info") if key in kwargs}
+        made[name] = component(*args, elem_id=IDS.get(name, name), **words, **kwargs)
+
+    put(gr.Radio, "mode", translated(OFFERED), value=DENOISE, label="How to write")
+    put(gr.Slider, "threshold", 0, 1, value=0.95, step=0.01, label="Threshold",
+        info="A slot is committed once the model is surer of it than this.")
+    put(gr.Radio, "block_size", list(BLOCK_SIZES), value=32, label="Block size",
+        info="Slots denoised together, all of them in every step.")
+    put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier", visible=False,
+        info="Which drafts the causal pass lets stand, from the left up to the first refused.")
+    with gr.Accordion(I18N("More settings"), open=False):
+        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible=False,
+            info="Threshold verifier: a draft this probable always stands.")
+        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible=False,
+            info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.")
+        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible=False,
+            info="Previews a round; all but the last commit slots over the threshold.")
+        put(gr.Checkbox, "coreset", True, label="Limit experts to the block's coreset",
+            info="Off: every slot takes its own experts, and a pass reads more of them.")
+        put(gr.Slider, "coreset_top_p", 0.05, 1, value=0.9, step=0.01, label="Coreset top-p",
+            info="The share of the block's expert probability that the kept experts must reach, layer by layer.")
+        put(gr.Slider, "temperature", 0, 2, value=0, step=0.05, label="Temperature",
+            info="0 takes the likeliest token; above it tokens are drawn, by the seed.")
+        put(gr.Slider, "max_new_tokens", 1, 1024, value=256, step=1, label="Most new tokens",
+            info="The answer is cut there.")
+        put(gr.Number, "seed", 0, label="Seed", precision=0, info="The same seed and settings give the same text.")
+        put(gr.Textbox, "system", "", label="System prompt", lines=3, max_lines=10,
+            info="Read before the conversation: the tools of an agent, for instance.")
+        with gr.Accordion(I18N("Against repetition and for an end"), open=False):
+            put(gr.Slider, "repetition_penalty", 0.5, 2, value=1, step=0.05, label="Repetition penalty",
+                info="Divides the logit of tokens that the answer holds already; 1 is off.")
+            put(gr.Slider, "presence_penalty", -2, 2, value=0, step=0.1, label="Presence penalty",
+                info="Taken once from the logit of tokens that the answer holds; 0 is off.")
+            put(gr.Slider, "frequency_penalty", -2, 2, value=0, step=0.1, label="Frequency penalty",
+                info="Taken for every time the answer holds a token; 0 is off.")
+            put(gr.Slider, "stop_bias", 0, 100, value=0, step=1, label="Stop bias",
+                info="Added to the end token's logit for every 1,000 tokens of the answer; 0 is off.")
+    return made
+
+
+IDS = {"coreset_top_p": "top_p", "max_new_tokens": "tokens"}  # where an element's name differs from the setting's
+IDLE_WHEN_EXACT = {"ratio", "delta"}
+
+
+def fit(controls: dict) -> None:
+    """Keeps in view only controls that the mode has, and that the choices made in it give something to do."""
+    names = [name for name in controls if name not in ("mode", "max_new_tokens", "seed", "system")]
+    choices = [controls[name] for name in ("mode", "accept_rule", "draft_steps")]
+
+    def fitting(mode: str, accept_rule: str, draft_steps: int):
+        fits = visible(mode, accept_rule, draft_steps)
+        return [gr.update(visible=name in fits) for name in names]
+
+    for choice in choices:
+        choice.change(fitting, choices, [controls[name] for name in names], **QUICK)
+
+
+def visible(mode: str, accept_rule: str, draft_steps: int) -> set[str]:
+    """The names of the settings that do something in a mode with these choices; `coreset` goes with its top-p."""
+    idle = set()
+    if mode != DENOISE:
+        idle |= {"threshold"} if draft_steps == 1 else set()
+        idle |= IDLE_WHEN_EXACT if accept_rule == "exact" else set()
+    known = (
+        "threshold", "block_size", "accept_rule", "ratio", "delta", "draft_steps", "coreset_top_p", "temperature",
+        "repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias",
+    )  # fmt: skip
+    found = {name for name in known if has(mode, name) and name not in idle}
+    return found | {"coreset"} if "coreset_top_p" in found else found
