@@ -91,27 +91,30 @@ class Board {
   build() {
     this.root.classList.add("cv-board");
     this.root.setAttribute("role", "region");
-    this.root.setAttribute("aria-label", "Block board");
+    this.root.setAttribute("aria-label", tell("Block board"));
     const head = make(this.root, "div", "cv-head");
     this.title = make(head, "h2", "cv-title");
     this.chips = make(head, "div", "cv-blocks");
     this.chips.setAttribute("role", "group");
-    this.chips.setAttribute("aria-label", "Blocks of this answer");
+    this.chips.setAttribute("aria-label", tell("Blocks of this answer"));
     this.words = make(head, "p", "cv-words");
     if (this.askFrom) this.buildPast(head);
     this.grid = make(this.root, "div", "cv-tiles");
-    this.tiles = new Picker(this.grid, "Slots of the block, in reading order", makeTile, () => this.soon());
+    this.tiles = new Picker(this.grid, tell("Slots of the block, in reading order"), makeTile, () => this.soon());
     this.buildKey();
     this.buildInspector();
-    const ruler = this.section("Steps of this block", "cv-ruler");
-    this.ruler = new Picker(ruler.body, "Steps of the block, by the slots they committed", makeStep, () => this.soon());
+    const ruler = this.section(tell("Steps of this block"), "cv-ruler");
+    const stepsBy = tell("Steps of the block, by the slots they committed");
+    this.ruler = new Picker(ruler.body, stepsBy, makeStep, () => this.soon());
     this.rulerSays = ruler.says;
     this.rulerCaption = ruler.caption;
-    const checks = this.section("Verifier: the causal pass on each draft", "cv-checks");
-    this.checks = new Picker(checks.body, "Drafts, by the causal pass's probability", makeCheck, () => this.soon());
+    const checks = this.section(tell("Verifier: the causal pass on each draft"), "cv-checks");
+    const draftsBy = tell("Drafts, by the causal pass's probability");
+    this.checks = new Picker(checks.body, draftsBy, makeCheck, () => this.soon());
     this.checksSay = checks.says;
-    const experts = this.section("Experts by layer", "cv-experts");
-    this.experts = new Picker(experts.body, "Layers, by the experts touched and kept", makeLayer, () => this.soon());
+    const experts = this.section(tell("Experts by layer"), "cv-experts");
+    const layersBy = tell("Layers, by the experts touched and kept");
+    this.experts = new Picker(experts.body, layersBy, makeLayer, () => this.soon());
     this.expertsSay = experts.says;
     this.buildMeters();
     this.aloud = make(this.root, "p", "cv-aloud");
@@ -121,7 +124,7 @@ class Board {
   buildPast(head) {
     const node = make(head, "div", "cv-past");
     mark(node, "role", "group");
-    mark(node, "aria-label", "Step through this run");
+    mark(node, "aria-label", tell("Step through this run"));
     const button = (name, text, act) => {
       const made = make(node, "button", "cv-chip");
       made.type = "button";
@@ -130,14 +133,14 @@ class Board {
       made.addEventListener("click", act);
       return made;
     };
-    const back = button("Step back", "\u2039", () => this.step(-1));
+    const back = button(tell("Step back"), "\u2039", () => this.step(-1));
     const scrub = make(node, "input", "cv-scrub");
     Object.assign(scrub, { type: "range", min: 0, max: 0 });
-    mark(scrub, "aria-label", "Events of this run");
+    mark(scrub, "aria-label", tell("Events of this run"));
     scrub.addEventListener("input", () => this.step(Number(scrub.value) - (this.at ?? this.live.records.length)));
-    const forward = button("Step forward", "\u203a", () => this.step(1));
+    const forward = button(tell("Step forward"), "\u203a", () => this.step(1));
     const says = make(node, "span", "cv-says");
-    this.past = { node, back, scrub, forward, says, follow: button("", "Follow", () => this.seek(null)) };
+    this.past = { node, back, scrub, forward, says, follow: button("", tell("Follow"), () => this.seek(null)) };
     this.past.follow.classList.add("cv-follow");
   }
 
@@ -165,7 +168,7 @@ class Board {
       const item = make(this.key, "li");
       item.dataset.mode = mode;
       make(item, "span", `cv-sample cv-${name}`).setAttribute("aria-hidden", "true");
-      make(item, "span").textContent = text;
+      make(item, "span").textContent = tell(text);
     }
   }
 
@@ -195,7 +198,7 @@ class Board {
       ["rerouted", "re-routed"],
     ]) {
       const meter = make(list, "div", "cv-meter");
-      make(meter, "dt").textContent = label;
+      make(meter, "dt").textContent = tell(label);
       this.meters[name] = { value: make(meter, "dd", "cv-value"), rest: make(meter, "dd", "cv-rest") };
     }
   }
@@ -206,7 +209,7 @@ class Board {
     const { fold } = this;
     const block = this.pinned === null ? fold.block : fold.blocks[this.pinned];
     this.root.dataset.state = this.state;
-    say(this.title, block ? `${this.unit} ${block.index + 1}` : "Block board");
+    say(this.title, block ? this.named(block.index) : tell("Block board"));
     const mode = this.fold.speculative ? "speculative" : "denoise";
     for (const item of this.key.children) item.hidden = item.dataset.mode !== mode;
     say(this.words, this.sentence());
@@ -228,23 +231,23 @@ class Board {
     const at = this.at ?? all;
     node.hidden = all < 2;
     Object.assign(scrub, { max: all, value: at });
-    say(says, `event ${at} of ${all}`);
+    say(says, tell("event {at} of {total}", { at, total: all }));
     mark(scrub, "aria-valuetext", says.textContent);
     back.disabled = !at;
     forward.disabled = follow.disabled = this.at === null;
-    say(follow, ["waiting", "running"].includes(this.state) ? "Follow" : "To the end");
+    say(follow, tell(["waiting", "running"].includes(this.state) ? "Follow" : "To the end"));
   }
 
-  get unit() {
-    return this.fold.speculative ? "Round" : "Block";
+  named(index) {
+    return tell(this.fold.speculative ? "Round {n}" : "Block {n}", { n: index + 1 });
   }
 
   sentence() {
-    if (this.at !== null && this.at < this.live.records.length) return this.fold.words || "Before the first event.";
+    if (this.at !== null && this.at < this.live.records.length) return this.fold.words || tell("Before the first event.");
     const last = { error: "The run ended with an error. Retry sends the message again.", stopped: "Stopped." };
     if (this.state === "stopped" && this.fold.end) return this.fold.words;
-    const told = last[this.state] || this.fold.words || this.note || START[this.state] || "";
-    if (this.held) return `${told} Held: \u201cNext pass\u201d lets the model go on.`;
+    const told = (last[this.state] && tell(last[this.state])) || this.fold.words || this.note || tell(START[this.state] || "");
+    if (this.held) return `${told} ${tell("Held: \u201cNext pass\u201d lets the model go on.")}`;
     return this.state === "running" && this.note && told !== this.note ? `${told} ${this.note}` : told;
   }
 
@@ -255,11 +258,12 @@ class Board {
     while (this.chips.children.length > blocks.length) this.chips.lastChild.remove();
     blocks.forEach((block, at) => {
       const chip = this.chips.children[at] || this.makeChip(at);
-      const told = block.round ? `${block.accepted} kept` : count(block.steps.length, "step");
-      say(chip.lastChild, block.round ? `+${block.accepted}` : `\u00d7${block.steps.length}`);
+      const steps = block.steps.length;
+      const told = block.round ? tell("{n} kept", { n: block.accepted }) : tell("{n} step | {n} steps", { n: steps });
+      say(chip.lastChild, block.round ? `+${block.accepted}` : `\u00d7${steps}`);
       mark(chip, "title", told);
       mark(chip, "aria-pressed", String(at === shownBlock));
-      mark(chip, "aria-label", `${this.unit} ${at + 1}, ${told}`);
+      mark(chip, "aria-label", `${this.named(at)}, ${told}`);
     });
     const chip = this.chips.children[shownBlock];
     if (!chip || chip === this.chipInSight) return;
@@ -287,8 +291,8 @@ class Board {
     this.grid.classList.toggle("cv-idle", !block);
     slots.forEach((slot, at) => drawTile(this.tiles.items[at], at, slot, block, latest));
     const fixed = slots.filter((slot) => slot.state === "committed").length;
-    const name = block && `${this.unit} ${block.index + 1}`;
-    if (block) mark(this.grid, "aria-label", `${name}: ${fixed} of ${slots.length} slots committed`);
+    const values = block && { name: this.named(block.index), n: fixed, total: slots.length };
+    if (block) mark(this.grid, "aria-label", tell("{name}: {n} of {total} slots committed", values));
   }
 
   drawInspector(block) {
@@ -297,7 +301,8 @@ class Board {
     this.inspector.classList.toggle("cv-empty", !slot);
     if (!slot) {
       say(this.token, "");
-      say(this.facts, "Point at a slot, or move through them with the arrow keys, to see how sure the model was.");
+      const hint = "Point at a slot, or move through them with the arrow keys, to see how sure the model was.";
+      say(this.facts, tell(hint));
       say(this.others, "");
       say(this.trail, "");
       return;
@@ -325,7 +330,7 @@ class Board {
   // The rounds so far, by how many drafts were kept.
   drawRounds() {
     const { rounds } = this.fold;
-    say(this.rulerCaption, "Rounds of this answer");
+    say(this.rulerCaption, tell("Rounds of this answer"));
     this.ruler.resize(rounds.length);
     rounds.forEach((round, at) => {
       const { node, fill, number } = this.ruler.items[at];
@@ -340,7 +345,9 @@ class Board {
     });
     const picked = this.ruler.at !== null && rounds[this.ruler.at];
     const sum = rounds.reduce((total, round) => total + round.accepted, 0);
-    const all = rounds.length ? `${count(sum, "draft")} kept in ${count(rounds.length, "round")}` : "none yet";
+    const drafts = tell("{n} draft | {n} drafts", { n: sum });
+    const whole = { drafts, rounds: tell("{n} round | {n} rounds", { n: rounds.length }) };
+    const all = rounds.length ? tell("{drafts} kept in {rounds}", whole) : tell("none yet");
     say(this.rulerSays, picked ? roundFacts(picked) : all);
   }
 
@@ -362,12 +369,13 @@ class Board {
       node.setAttribute("aria-label", checkFacts(slot, at + 1));
     });
     const picked = this.checks.at !== null && slots[this.checks.at];
-    const all = block && block.boundary ? `${block.accepted} of ${slots.length} kept` : "not verified yet";
+    const kept = block && block.boundary && { kept: block.accepted, total: slots.length };
+    const all = kept ? tell("{kept} of {total} kept", kept) : tell("not verified yet");
     say(this.checksSay, picked ? checkFacts(picked, this.checks.at + 1) : all);
   }
 
   drawRuler(block) {
-    say(this.rulerCaption, "Steps of this block");
+    say(this.rulerCaption, tell("Steps of this block"));
     const steps = block ? block.steps : [];
     const top = Math.max(8, ...steps.map((step) => step.committed.length));
     this.ruler.resize(steps.length);
@@ -384,7 +392,9 @@ class Board {
     });
     const picked = this.ruler.at !== null && steps[this.ruler.at];
     const sum = steps.reduce((total, step) => total + step.committed.length, 0);
-    const all = steps.length ? `${count(sum, "slot")} in ${count(steps.length, "step")}` : "none yet";
+    const slots = tell("{n} slot | {n} slots", { n: sum });
+    const whole = { slots, steps: tell("{n} step | {n} steps", { n: steps.length }) };
+    const all = steps.length ? tell("{slots} in {steps}", whole) : tell("none yet");
     say(this.rulerSays, picked ? stepFacts(picked) : all);
   }
 
@@ -405,9 +415,11 @@ class Board {
     }
     const at = this.experts.at;
     const picked = last && at !== null && at < touched.length;
-    const whole = block && block.boundary ? `; the causal pass touched ${range(block.touched)}` : "";
+    const values = last && { kept: range(kept), touched: range(touched) };
+    if (last && block.boundary) values.causal = range(block.touched);
+    const whole = `kept {kept} of {touched} touched${last && block.boundary ? "; the causal pass touched {causal}" : ""}`;
     if (picked) say(this.expertsSay, layerFacts(at, touched[at], kept[at], rerouted[at]));
-    else say(this.expertsSay, last ? `kept ${range(kept)} of ${range(touched)} touched${whole}` : "none yet");
+    else say(this.expertsSay, last ? tell(whole, values) : tell("none yet"));
   }
 
   // The experts of the block's last step; of the block before it while it has none.
@@ -433,16 +445,16 @@ class Board {
     const last = this.lastExperts(block);
     meters.kept.value.parentNode.hidden = meters.rerouted.value.parentNode.hidden = this.onePerPass;
     const kinds = ["preview", "replay", "verify", "decode"].filter((kind) => passes[kind]);
-    meter(meters.per, per === null ? null : two(per), fold.tokens ? count(fold.tokens, "token") : "");
+    meter(meters.per, per === null ? null : two(per), fold.tokens ? tell("{n} token | {n} tokens", { n: fold.tokens }) : "");
     const round = fold.tokensPerRound;
     meters.round.value.parentNode.hidden = !fold.speculative;
-    meter(meters.round, round === null ? null : two(round), count(fold.rounds.length, "round"));
+    meter(meters.round, round === null ? null : two(round), tell("{n} round | {n} rounds", { n: fold.rounds.length }));
     const digits = rate < 10 ? 1 : 0;
-    meter(meters.rate, rate === null ? null : rate.toFixed(digits), end ? `${end.sec.toFixed(1)} s in all` : "");
-    meter(meters.passes, total ? String(total) : null, kinds.map((kind) => `${passes[kind]} ${kind}`).join(" + "));
+    meter(meters.rate, rate === null ? null : rate.toFixed(digits), end ? tell("{sec} s in all", { sec: end.sec.toFixed(1) }) : "");
+    meter(meters.passes, total ? String(total) : null, kinds.map((kind) => tell(`{n} ${kind}`, { n: passes[kind] })).join(" + "));
     const [touched, kept, rerouted] = last ? last.experts.map(mean) : [];
-    meter(meters.kept, last ? kept.toFixed(1) : null, last ? `of ${touched.toFixed(1)} touched, a layer` : "");
-    meter(meters.rerouted, last ? two(rerouted) : null, last ? "experts lost, a slot" : "");
+    meter(meters.kept, last ? kept.toFixed(1) : null, last ? tell("of {touched} touched, a layer", { touched: touched.toFixed(1) }) : "");
+    meter(meters.rerouted, last ? two(rerouted) : null, last ? tell("experts lost, a slot") : "");
   }
 
   // A screen reader hears the line of words at most every three seconds, and always the last one.
@@ -566,7 +578,7 @@ function drawTile({ node, word, step, sure }, at, slot, block, latest) {
   node.style.background = solid ? `var(--cv-step-${Math.min(slot.step, 32)})` : "";
   node.style.color = solid ? `var(--cv-step-ink-${Math.min(slot.step, 32)})` : "";
   node.style.setProperty("--sure", state === "masked" || state === "draft" ? slot.confidence : 0);
-  node.setAttribute("aria-label", block ? slotLabel(block, at) : `slot ${at + 1}, empty`);
+  node.setAttribute("aria-label", block ? slotLabel(block, at) : tell("slot {slot}, empty", { slot: at + 1 }));
 }
 
 // masked, committed, given and draft are the events' own; rejected: the first draft refused; discarded: those behind it.
@@ -579,57 +591,66 @@ function tileState(slot, at, block) {
 
 function slotLabel(block, at) {
   const slot = block.slots[at];
-  const token = slot.token ? quoted(slot.token) : "no preview yet";
-  return `slot ${at + 1}, ${token}, ${slotFacts(block, at)}`;
+  const token = slot.token ? quoted(slot.token) : tell("no preview yet");
+  return tell("slot {slot}, {token}, {facts}", { slot: at + 1, token, facts: slotFacts(block, at) });
 }
 
 function slotFacts(block, at) {
   const slot = block.slots[at];
-  const place = `position ${block.at + at}`;
+  const place = tell("position {at}", { at: block.at + at });
   const state = tileState(slot, at, block);
-  if (state === "unused") return `never needed \u00b7 ${place}`;
-  if (!slot.token && !slot.trail.length) return `masked, no preview yet \u00b7 ${place}`;
-  const sure = `confidence ${slot.confidence.toFixed(4)}`;
-  if (state === "given") return `given before the block began \u00b7 ${place}`;
-  if (state === "masked") return `masked, current preview \u00b7 ${sure} \u00b7 ${place}`;
-  if (slot.check || state === "draft") {
+  if (state === "unused") return `${tell("never needed")} \u00b7 ${place}`;
+  if (!slot.token && !slot.trail.length) return `${tell("masked, no preview yet")} \u00b7 ${place}`;
+  const draft = slot.check || state === "draft";
+  const sure = tell(draft ? "draft confidence {sure}" : "confidence {sure}", { sure: slot.confidence.toFixed(4) });
+  if (state === "given") return `${tell("given before the block began")} \u00b7 ${place}`;
+  if (state === "masked") return `${tell("masked, current preview")} \u00b7 ${sure} \u00b7 ${place}`;
+  if (draft) {
     const how = { draft: "draft, not verified yet", committed: "kept", dropped: "kept by the verifier, past the end" };
     const told = slot.check ? ` \u00b7 ${checked(slot.check)}` : "";
-    return `${how[state] || state} \u00b7 draft ${sure}${told} \u00b7 ${place}`;
+    return `${tell(how[state] || state)} \u00b7 ${sure}${told} \u00b7 ${place}`;
   }
-  const how = slot.forced ? `forced at step ${slot.step}` : `committed at step ${slot.step}`;
-  return `${how}${state === "dropped" ? ", not kept" : ""} \u00b7 ${sure} \u00b7 ${place}`;
+  const how = `${slot.forced ? "forced" : "committed"} at step {step}${state === "dropped" ? ", not kept" : ""}`;
+  return `${tell(how, { step: slot.step })} \u00b7 ${sure} \u00b7 ${place}`;
 }
 
 function stepFacts({ step, committed, forced, left, ms }) {
-  const how = forced ? "1 slot forced" : `${count(committed.length, "slot")} committed`;
-  return `step ${step}: ${how}, ${left} left, ${ms.toFixed(0)} ms`;
+  const said = (how) => `step {step}: ${how}, {left} left, {ms} ms`;
+  const how = forced ? said("1 slot forced") : `${said("{n} slot committed")} | ${said("{n} slots committed")}`;
+  return tell(how, { step, n: committed.length, left, ms: ms.toFixed(0) });
 }
 
 function roundFacts({ index, accepted, slots, boundary }) {
-  return `round ${index + 1}: ${accepted} of ${count(slots.length - 1, "draft")} kept, then ${quoted(boundary.token)}`;
+  const said = (drafts) => `round {round}: {kept} of {n} ${drafts} kept, then {next}`;
+  const values = { round: index + 1, kept: accepted, n: slots.length - 1, next: quoted(boundary.token) };
+  return tell(`${said("draft")} | ${said("drafts")}`, values);
 }
 
 // What else the model thought of: of the preview, and of the causal pass on a draft.
 function candidates({ top, check }) {
   const listed = (tokens) => tokens.map(([token, p]) => `${quoted(token)} ${two(p)}`).join("  ");
-  const own = top ? `preview: ${listed(top)}` : "";
-  const causal = check && check.top ? `causal: ${listed(check.top)}` : "";
+  const own = top ? tell("preview: {tokens}", { tokens: listed(top) }) : "";
+  const causal = check && check.top ? tell("causal: {tokens}", { tokens: listed(check.top) }) : "";
   return [own, causal].filter(Boolean).join("   \u00b7   ");
 }
 
 function checked({ probability, entropy, bar }) {
-  const against = bar === null ? "" : ` against a bar of ${two(bar)}`;
-  return `causal probability ${probability.toFixed(4)}${against}, entropy ${two(entropy)} nats`;
+  const values = { p: probability.toFixed(4), entropy: two(entropy) };
+  if (bar === null) return tell("causal probability {p}, entropy {entropy} nats", values);
+  const against = "causal probability {p} against a bar of {bar}, entropy {entropy} nats";
+  return tell(against, { ...values, bar: two(bar) });
 }
 
 function checkFacts({ token, state, check }, at) {
   const fates = { committed: "kept", rejected: "the first refused", discarded: "not kept" };
-  return `draft ${at} ${quoted(token)}: ${check ? `${checked(check)}, ` : ""}${fates[state] || "not verified yet"}`;
+  const fate = tell(fates[state] || "not verified yet");
+  const facts = check ? tell("{check}, {fate}", { check: checked(check), fate }) : fate;
+  return tell("draft {at} {token}: {facts}", { at, token: quoted(token), facts });
 }
 
 function layerFacts(layer, touched, kept, rerouted) {
-  return `layer ${layer}: ${kept} kept of ${touched} touched, ${two(rerouted)} re-routed a slot`;
+  const said = "layer {layer}: {kept} kept of {touched} touched, {lost} re-routed a slot";
+  return tell(said, { layer, kept, touched, lost: two(rerouted) });
 }
 
 function meter({ value, rest }, number, words) {

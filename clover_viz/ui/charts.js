@@ -50,13 +50,13 @@ class ChartWords {
 class ChartTable {
   constructor(root) {
     this.root = chartPart(root, "div", "cv-chart-numbers");
+    this.details = chartPart(this.root, "details", "cv-chart-details");
+    this.summary = chartPart(this.details, "summary");
+    this.details.addEventListener("toggle", () => this.fill());
     this.save = chartPart(this.root, "button", "cv-chart-save");
     this.save.type = "button";
     this.save.textContent = "Download CSV";
     this.save.addEventListener("click", () => this.download());
-    this.details = chartPart(this.root, "details", "cv-chart-details");
-    this.summary = chartPart(this.details, "summary");
-    this.details.addEventListener("toggle", () => this.fill());
     this.show("");
   }
 
@@ -79,16 +79,16 @@ class ChartTable {
     box.setAttribute("aria-label", `Numbers of the chart: ${name}`);
     const table = chartPart(box, "table");
     const head = chartPart(chartPart(table, "thead"), "tr");
-    for (const column of columns) {
-      const cell = chartPart(head, "th");
+    columns.forEach((column, at) => {
+      const cell = chartPart(head, "th", chartKind(rows[0][at]));
       cell.scope = "col";
       cell.textContent = column;
-    }
+    });
     const body = chartPart(table, "tbody");
     for (const row of rows.slice(0, TABLE_ROWS)) {
       const line = chartPart(body, "tr");
       for (const value of row) {
-        const cell = chartPart(line, "td", typeof value === "string" ? "cv-chart-text" : "");
+        const cell = chartPart(line, "td", chartKind(value));
         cell.textContent = chartValue(value);
       }
     }
@@ -114,6 +114,10 @@ function onTheme(tell) {
     dark = !dark;
     tell(dark);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+}
+
+function chartKind(value) {
+  return typeof value === "string" ? "cv-chart-text" : "";
 }
 
 function chartValue(value) {

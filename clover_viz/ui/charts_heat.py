@@ -27,10 +27,10 @@ def _block(block: BlockTrails, by: Look) -> go.Figure:
     slots, steps = len(block.trails), block.steps
     cells = [[_cell(trail.previews, step) for trail in block.trails] for step in range(steps)]
     figure = go.Figure(_map("confidence", cells, "slot %{x}, step %{y}<br>%{text} at %{z:.4f}", x0=1, y0=1))
+    figure.add_trace(_stems(block, by))
     for name, forced, symbol in (("committed", False, "circle"), ("forced", True, "diamond")):
         fixed = [trail for trail in block.trails if trail.committed and trail.forced == forced]
         figure.add_trace(_dots(name, symbol, [(t.slot + 1, t.committed, _told(t.previews[-1])) for t in fixed], by))
-    figure.add_trace(_stems(block, by))
     if block.kept < slots:
         line = {"color": by.ink, "width": 1.5, "dash": "dot"}
         figure.add_vline(block.kept + 0.5, line=line)
@@ -153,8 +153,9 @@ def _stems(block: BlockTrails, by: Look) -> go.Scatter:
             x += [trail.slot + 1, trail.slot + 1, None]
             y += [trail.committed or 0.5, block.steps + 0.5, None]
     return go.Scatter(
-        name="fixed", x=x, y=y, mode="lines", line={"color": by.edge, "width": 1}, hoverinfo="skip", showlegend=bool(x)
-    )
+        name="fixed", x=x, y=y, mode="lines", line={"color": by.edge, "width": 1}, hoverinfo="skip", showlegend=bool(x),
+        legendrank=1001,  # below the marks, but told behind them
+    )  # fmt: skip
 
 
 def _stacked(maps: Sequence[tuple[str, go.Heatmap]], rows: int, least: int = 9) -> tuple[go.Figure, int]:

@@ -4,11 +4,11 @@ class Conversation {
     this.root = root;
     root.classList.add("cv-talk");
     root.setAttribute("role", "log");
-    root.setAttribute("aria-label", "Conversation");
+    root.setAttribute("aria-label", tell("Conversation"));
     root.setAttribute("aria-live", "off"); // the board's status line speaks, at a pace one can follow
     root.setAttribute("tabindex", "0");
     this.blank = put(root, "p", "cv-blank");
-    this.blank.textContent = "Ask something, or take one of the examples below.";
+    this.blank.textContent = tell("Ask something, or take one of the examples below.");
     this.turns = [];
     this.text = "";
   }
@@ -39,9 +39,9 @@ class Conversation {
   async copy(text, button) {
     try {
       await navigator.clipboard.writeText(text);
-      told(button, "Copied");
+      told(button, tell("Copied"));
     } catch {
-      told(button, "The browser forbids copying");
+      told(button, tell("The browser forbids copying"));
     }
   }
 
@@ -53,14 +53,14 @@ class Conversation {
       return put(part, "div", "cv-text");
     };
     const [prompt, thinking, answer] = [
-      part("You", "cv-prompt"), part("Thinking", "cv-thinking"), part("Clover", "cv-answer"),
+      part(tell("You"), "cv-prompt"), part(tell("Thinking"), "cv-thinking"), part("Clover", "cv-answer"),
     ];
     const foot = put(node, "div", "cv-foot");
     const note = put(foot, "p", "cv-note");
     const copy = put(foot, "button", "cv-copy");
     copy.type = "button";
-    copy.textContent = "Copy";
-    copy.setAttribute("aria-label", "Copy this answer");
+    copy.textContent = tell("Copy");
+    copy.setAttribute("aria-label", tell("Copy this answer"));
     copy.addEventListener("click", () => this.copy(answer.textContent, copy));
     return { node, prompt, thinking, answer, note, copy };
   }
@@ -68,7 +68,7 @@ class Conversation {
 
 function told(button, word) {
   button.textContent = word;
-  setTimeout(() => (button.textContent = "Copy"), 1500);
+  setTimeout(() => (button.textContent = tell("Copy")), 1500);
 }
 
 // JSON, markup, fenced or indented text keeps its columns in a monospace face.

@@ -163,19 +163,25 @@ class Fold {
   get words() {
     const last = this.last;
     if (!last) return "";
-    const name = this.block ? `Block ${this.block.index + 1}` : "";
-    if (last.k === "run") return `Reading the prompt: ${count(last.prompt, "token")}.`;
-    if (last.k === "prefill") return `The prompt is read: ${count(last.n, "token")} in the cache.`;
-    if (last.k === "open") return `${name}: ${last.n} slots, all masked.`;
+    const block = this.block ? this.block.index + 1 : 0;
+    if (last.k === "run") {
+      return tell("Reading the prompt: {n} token. | Reading the prompt: {n} tokens.", { n: last.prompt });
+    }
+    if (last.k === "prefill") {
+      const said = "The prompt is read: {n} token in the cache. | The prompt is read: {n} tokens in the cache.";
+      return tell(said, { n: last.n });
+    }
+    if (last.k === "open") return tell("Block {block}: {n} slots, all masked.", { block, n: last.n });
     if (last.k === "step") return this.stepWords();
     if (last.k === "draft") return this.draftWords(last);
     if (last.k === "verify") return this.verifyWords();
     if (last.k === "replay") {
-      const steps = count(this.block.steps.length, "step");
-      return `${name} is done after ${steps}; one causal pass replayed it into the cache.`;
+      const one = "Block {block} is done after {n} step; one causal pass replayed it into the cache.";
+      return tell(`${one} | ${one.replace("step;", "steps;")}`, { block, n: this.block.steps.length });
     }
     if (last.k === "token") {
-      return `Token ${this.tokens}: ${quoted(last.w[1])} at ${two(last.w[2])}. One pass, one token.`;
+      const values = { count: this.tokens, token: quoted(last.w[1]), sure: two(last.w[2]) };
+      return tell("Token {count}: {token} at {sure}. One pass, one token.", values);
     }
     if (last.k === "end") return this.endWords();
     return "";
@@ -184,37 +190,44 @@ class Fold {
   stepWords() {
     const { step, committed, forced, left } = this.block.steps[this.block.steps.length - 1];
     const bar = this.run.set.threshold;
-    const rest = `${left || "none"} left`;
+    const values = { step, bar, n: committed.length, rest: left ? tell("{left} left", { left }) : tell("none left") };
     if (forced) {
-      const slot = this.block.slots[committed[0]];
-      const surest = `${quoted(slot.token)} at ${two(slot.confidence)}`;
-      return `Step ${step}: nothing over ${bar}; the surest, ${surest}, was forced; ${rest}.`;
+      const { token, confidence } = this.block.slots[committed[0]];
+      const said = "Step {step}: nothing over {bar}; the surest, {token} at {sure}, was forced; {rest}.";
+      return tell(said, { ...values, token: quoted(token), sure: two(confidence) });
     }
-    return `Step ${step}: ${count(committed.length, "slot")} over ${bar}; ${rest}.`;
+    return tell("Step {step}: {n} slot over {bar}; {rest}. | Step {step}: {n} slots over {bar}; {rest}.", values);
   }
 
   draftWords({ b, s, g, w }) {
-    const again = s > 1 ? `, preview ${s}` : "";
-    return `Round ${b + 1}${again}: one preview drafts ${count(w.length, "token")} behind ${quoted(g[1])}.`;
+    const name = s > 1 ? "Round {round}, preview {preview}" : "Round {round}";
+    const said = `${name}: one preview drafts {n} token behind {token}.`;
+    const values = { round: b + 1, preview: s, n: w.length, token: quoted(g[1]) };
+    return tell(`${said} | ${said.replace("{n} token", "{n} tokens")}`, values);
   }
 
   verifyWords() {
     const { index, slots, accepted, boundary } = this.block;
-    const next = `${quoted(boundary.token)}`;
-    const name = `Round ${index + 1}`;
-    if (accepted === slots.length - 1) return `${name}: all ${count(accepted, "draft")} kept, and ${next} comes free.`;
+    const values = { round: index + 1, n: accepted, total: slots.length - 1, next: quoted(boundary.token) };
+    const plural = (said) => `${said} | ${said.replace("{n} draft", "{n} drafts")}`;
+    if (accepted === slots.length - 1) {
+      return tell(plural("Round {round}: all {n} draft kept, and {next} comes free."), values);
+    }
     const { token, check } = slots[accepted + 1];
-    const kept = `${name}: ${count(accepted, "draft")} of ${slots.length - 1} kept`;
-    if (check.bar === null) return `${kept}; then the causal pass writes ${next}, not ${quoted(token)}.`;
-    const low = `${quoted(token)} at ${two(check.probability)} is under its bar of ${two(check.bar)}`;
-    return `${kept}; then ${low}, and the causal pass writes ${next}.`;
+    values.token = quoted(token);
+    const kept = "Round {round}: {n} draft of {total} kept; then ";
+    if (check.bar === null) return tell(plural(`${kept}the causal pass writes {next}, not {token}.`), values);
+    const low = "{token} at {p} is under its bar of {bar}, and the causal pass writes {next}.";
+    return tell(plural(kept + low), { ...values, p: two(check.probability), bar: two(check.bar) });
   }
 
   endWords() {
     const { reason, tokens, per } = this.end;
     const how = { cancelled: "Stopped", length: "Cut at the limit", stop: "Stop text met" }[reason] || "Finished";
-    const rate = per === null ? "" : `, ${two(per)} a pass`;
-    return `${how}: ${count(tokens, "token")} in ${count(this.passesAfterPrefill, "pass", "passes")}${rate}.`;
+    const values = { how: tell(how), tokens: tell("{n} token | {n} tokens", { n: tokens }) };
+    values.passes = tell("{n} pass | {n} passes", { n: this.passesAfterPrefill });
+    if (per === null) return tell("{how}: {tokens} in {passes}.", values);
+    return tell("{how}: {tokens} in {passes}, {per} a pass.", { ...values, per: two(per) });
   }
 }
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import gradio as gr
 
-from clover_viz.ui.languages import phrases
 from clover_viz.ui.lesson_data import MODEL, TRACES, picture_data
 from clover_viz.ui.lesson_rules import figures
 from clover_viz.ui.lesson_text import SCREENS, Page
@@ -17,7 +16,7 @@ from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import script
 
 SCRIPTS = (
-    "languages.js", "fold.js", "board.js", "lesson_rules.js", "lesson_parts.js", "lesson_pictures.js",
+    "fold.js", "board.js", "lesson_rules.js", "lesson_parts.js", "lesson_pictures.js",
     "lesson_finds.js", "lesson_numbers.js", "lesson.js",
 )  # fmt: skip
 MOUNT = """const lesson = new Lesson(element.firstElementChild, props.value);
@@ -32,7 +31,7 @@ def lesson_tab() -> gr.HTML:
     """The lesson, inside the tab that is open. Its pictures draw recorded runs and need no engine."""
     return gr.HTML(
         value=lesson_json(), html_template="<div></div>", apply_default_css=False, elem_id="lesson-screens",
-        js_on_load=f"{script(*SCRIPTS)}\n{phrases()}\n{MOUNT}",
+        js_on_load=f"{script(*SCRIPTS)}\n{MOUNT}",
     )  # fmt: skip
 
 

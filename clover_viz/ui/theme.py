@@ -7,6 +7,7 @@ from importlib import resources
 import gradio as gr
 from gradio.themes.utils.colors import Color
 
+from clover_viz.ui.languages import phrases
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
@@ -116,8 +117,9 @@ def style() -> str:
 
 
 def script(*names: str) -> str:
-    """Scripts of this package, one after the other, as the text Gradio runs when a component appears."""
-    return "\n".join(asset(name) for name in names)
+    """Scripts of this package, one after the other, and before them `tell`, which gives their words in the page's
+    language: the text Gradio runs when a component appears."""
+    return "\n".join((asset("languages.js"), phrases(), *map(asset, names)))
 
 
 def drawn(*names: str, mount: str) -> gr.HTML:
