@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("gradio")
+gr = pytest.importorskip("gradio")
 
 from browser import Visitor, chromium, served
 from scripted_engine import ScriptedEngine
@@ -20,6 +20,7 @@ from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Specula
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.stats import run_stats
 from clover_viz.examples import EXAMPLES, TOOLS
+from clover_viz.ui.knobs import make_controls
 
 ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"
@@ -501,8 +502,16 @@ def test_a_client_that_never_reads_piles_up_no_messages(engine):
             body = {"data": [None, *data], "fn_index": numbers[name], "session_hash": "deaf"}
             assert httpx.post(f"{address}gradio_api/queue/join", json=body).status_code == 200
 
-        settings = (0.95, 32, 0.9, 0, "exact", 0.9, 0.6, 1)  # in the order of the page's controls
-        call("begin", "say: " + "word " * 300, "denoise", True, 1000, 0, "", *settings)
+        values = {
+            "mode": "denoise", "threshold": 0.95, "block_size": 32, "accept_rule": "exact", "ratio": 0.9, "delta": 0.6,
+            "draft_steps": 1, "coreset": True, "coreset_top_p": 0.9, "temperature": 0, "max_new_tokens": 1000,
+            "seed": 0, "system": "", "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0,
+            "stop_bias": 0,
+        }  # fmt: skip
+        with gr.Blocks():
+            order = make_controls()  # the page's controls, in its order
+        assert set(order) == set(values)
+        call("begin", "say: " + "word " * 300, "full", *(values[name] for name in order))
         time.sleep(0.5)
         before = engine.started
         call("stream")

@@ -208,7 +208,9 @@ def test_words_are_the_numbers_of_the_run():
 
 def test_rounds_come_in_stretches_and_blocks_one_by_one():
     rounds, blocks = trace("prose-speculative"), trace("prose-denoise")
-    assert [label for label, _ in parts(rounds, "confidence")] == ["Rounds 1 to 24", "Rounds 25 to 41"]
+    last = len(rounds.rounds)
+    assert 25 < last <= 48
+    assert [label for label, _ in parts(rounds, "confidence")] == ["Rounds 1 to 24", f"Rounds 25 to {last}"]
     assert [label for label, _ in parts(blocks, "commits")] == ["All blocks", "Block 1", "Block 2", "Block 3"]
     assert parts(blocks, "tokens") == [] and parts(blocks, "acceptance") == []
 
@@ -325,7 +327,8 @@ def test_the_panel_draws_tells_and_hands_out_the_numbers(browser):
         assert reader.data("confidence", "z") == [list(row) for row in traced(second.figure, "confidence").z]
         assert reader.page.locator(".cv-chart-box").count() == 0
         reader.page.locator(".cv-chart-details summary").click()
-        assert reader.page.locator(".cv-chart-box tbody tr").count() == 300
+        reader.page.locator(".cv-chart-box tbody tr").first.wait_for()
+        assert reader.page.locator(".cv-chart-box tbody tr").count() == min(300, len(second.table.rows))
         cells = reader.page.locator(".cv-chart-box tbody tr").first.locator("td").all_text_contents()
         assert cells == [*map(str, second.table.rows[0][:3]), f"{second.table.rows[0][3]:.4f}", second.table.rows[0][4]]
         with reader.page.expect_download() as waiting:

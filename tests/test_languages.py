@@ -19,11 +19,11 @@ from clover_viz.ui.languages_board import BOARD
 from clover_viz.ui.lesson_data import TRACES
 from clover_viz.ui.pacing import SPEEDS
 from clover_viz.ui.records import record
-from clover_viz.ui.theme import asset
+from clover_viz.ui.theme import BOARD_SCRIPTS, asset
 
 UI = Path(__file__).parent.parent / "clover_viz" / "ui"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-DRAWING = ("fold.js", "board.js", "conversation.js")  # the scripts whose words stand in BOARD
+DRAWING = (*BOARD_SCRIPTS, "conversation.js")  # the scripts whose words stand in BOARD
 
 
 def node(program, data=None):

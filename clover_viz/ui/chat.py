@@ -22,7 +22,7 @@ from clover_viz.ui.player_shelf import shelve
 from clover_viz.ui.runner import Run
 from clover_viz.ui.session import Session
 from clover_viz.ui.stream import IDLE, frames, last_frame, missing
-from clover_viz.ui.theme import drawn
+from clover_viz.ui.theme import BOARD_SCRIPTS, drawn
 
 CROWD = 8  # messages waiting for a slow page; beyond this frames are held back and come as one later
 RUNS = {"concurrency_limit": None, "show_progress": "hidden", "api_visibility": "private"}
@@ -75,7 +75,7 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
                 retry = gr.Button(I18N("Retry"), size="sm", elem_id="retry")
                 clear = gr.Button(I18N("Clear"), size="sm", elem_id="clear")
         with gr.Column(elem_id="side"):
-            board = drawn("fold.js", "board.js", "memory.js", mount=BOARD)
+            board = drawn(*BOARD_SCRIPTS, "memory.js", mount=BOARD)
             charts_panel(_last_events, [session])
         with gr.Column(elem_id="more"):
             controls = make_controls()

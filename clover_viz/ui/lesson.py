@@ -13,10 +13,10 @@ from clover_viz.ui.lesson_rules import figures
 from clover_viz.ui.lesson_text import SCREENS, Page
 from clover_viz.ui.lesson_words import words
 from clover_viz.ui.records import json_text
-from clover_viz.ui.theme import script
+from clover_viz.ui.theme import BOARD_SCRIPTS, script
 
 SCRIPTS = (
-    "fold.js", "board.js", "lesson_rules.js", "lesson_parts.js", "lesson_pictures.js",
+    *BOARD_SCRIPTS, "lesson_rules.js", "lesson_parts.js", "lesson_pictures.js",
     "lesson_finds.js", "lesson_numbers.js", "lesson.js",
 )  # fmt: skip
 MOUNT = """const lesson = new Lesson(element.firstElementChild, props.value);

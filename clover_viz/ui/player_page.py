@@ -7,9 +7,9 @@ from html import escape
 
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 from clover_viz.ui.records import json_text
-from clover_viz.ui.theme import asset, script
+from clover_viz.ui.theme import BOARD_SCRIPTS, asset, script
 
-SCRIPTS = ("fold.js", "board.js", "player_time.js", "player_text.js", "player_controls.js", "player.js")
+SCRIPTS = (*BOARD_SCRIPTS, "player_time.js", "player_text.js", "player_controls.js", "player.js")
 PAGE = """<!doctype html>
 <html lang="en">
 <head>

@@ -10,6 +10,9 @@ from gradio.themes.utils.colors import Color
 from clover_viz.ui.languages import phrases
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 
+# Whoever draws a run needs these scripts, in any order.
+BOARD_SCRIPTS = ("fold.js", "board.js", "board_tiles.js", "board_facts.js", "picker.js", "elements.js")
+
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
 
