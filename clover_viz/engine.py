@@ -97,8 +97,8 @@ class Engine:
         The prompt is a string (one user turn), a list of {"role", "content"} messages, or with `raw` a string or ids
         used as they are. Setting `cancel` ends the run before its next pass; so does closing the iterator, without a
         RunFinished. `top` adds the three likeliest tokens to every slot. `gate` is called before every pass but the
-        first and may wait; its time is not counted. Everything is checked here, before the first
-        pass: raises UserError for a bad value, or a prompt that leaves no room in the context.
+        first and may wait; its time is not counted. Everything is checked here, before the first pass: raises
+        UserError for a bad value, or a prompt that leaves no room in the context.
         """
         limits = Limits(max_new_tokens, stop, seed)
         if type(settings) not in MODES.values():

@@ -1,11 +1,12 @@
 """A real Chromium for the page's tests, and a page served over any engine."""
 
 import os
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from clover_viz.bench.app import chromium_path
 
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
@@ -22,7 +23,7 @@ def chromium():
         from playwright.sync_api import sync_playwright
     except ImportError:
         _absent("playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = chromium_path()
     if path is None:
         _absent("no Chromium is installed")
     with sync_playwright() as playwright:

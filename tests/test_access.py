@@ -2,16 +2,10 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser import Visitor, chromium, served
+from browser import Visitor, served
 from scripted_engine import ScriptedEngine
 
 STORY = "The keeper of the lighthouse counts.\n\n  - one\n  - two\n\nThen the lamp goes out. " * 2
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 
 gr = pytest.importorskip("gradio")
 
-from browser import Visitor, chromium, served
+from browser import Visitor, served
 from scripted_engine import ScriptedEngine
 
 from clover_viz.events import Event, Text, Verified
@@ -26,12 +26,6 @@ ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"
 LONG = "say: " + "word " * 300  # more steps than any test waits for
 STORY = "The keeper of the lighthouse counts.\n\n  - one\n  - two\n\nThen the lamp goes out, and nobody minds. " * 3
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

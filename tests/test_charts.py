@@ -9,7 +9,7 @@ import pytest
 
 gr = pytest.importorskip("gradio")
 
-from browser import SCREENSHOTS, WAIT, chromium
+from browser import SCREENSHOTS, WAIT
 from test_series import DENOISE, SPECULATIVE, finished, started
 
 from clover_viz.events import BlockOpened, Denoised, LayerExperts, Prefilled, Slot, TokenDecoded
@@ -248,12 +248,6 @@ def mounted(**traces):
         yield address
     finally:
         page.close(verbose=False)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 class Reader:

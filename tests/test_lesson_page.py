@@ -8,7 +8,7 @@ import pytest
 
 gr = pytest.importorskip("gradio")
 
-from browser import SCREENSHOTS, WAIT, chromium
+from browser import SCREENSHOTS, WAIT
 
 from clover_viz.events import Denoised
 from clover_viz.trace.store import play
@@ -21,12 +21,6 @@ from clover_viz.ui.lesson_words import WORDS
 from clover_viz.ui.theme import style, theme
 
 OPTIONS = {"footer_links": [], "run_history": False, "ssr_mode": False, "i18n": I18N}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

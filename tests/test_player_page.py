@@ -8,7 +8,7 @@ import pytest
 
 gr = pytest.importorskip("gradio")
 
-from browser import SCREENSHOTS, WAIT, chromium
+from browser import SCREENSHOTS, WAIT
 from test_player import GOOD, HOSTILE, events_of, text_of
 
 from clover_viz.trace.canvas import fold
@@ -24,12 +24,6 @@ from clover_viz.ui.session import Session
 from clover_viz.ui.theme import BOARD_SCRIPTS, script, style
 
 LIST = "list-denoise.jsonl.gz"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture

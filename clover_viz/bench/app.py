@@ -139,13 +139,18 @@ def _served(load: Callable[[], Any], name: str) -> Iterator[str]:
         blocks.close(verbose=False)
 
 
+def chromium_path() -> str | None:
+    """The installed Chromium, by any of its names."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @contextmanager
 def _chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise UserError("bench app needs a browser to drive: the package playwright is not installed") from None
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = chromium_path()
     if path is None:
         raise UserError("bench app needs Chromium (chromium, chromium-browser or google-chrome), and found none")
     with sync_playwright() as playwright:

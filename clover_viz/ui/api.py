@@ -56,7 +56,7 @@ def endpoint(desk: Desk):
             messages.insert(0, {"role": "system", "content": system})
         if desk.full():
             raise shown(FULL)
-        run = Run(desk, messages, settings, limits, keep_events=True)
+        run = Run(desk, messages, settings, limits)
         run.start()
         try:
             sent = 0

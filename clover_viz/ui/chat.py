@@ -22,7 +22,7 @@ from clover_viz.ui.player_shelf import shelve
 from clover_viz.ui.runner import Run
 from clover_viz.ui.session import Session
 from clover_viz.ui.stream import IDLE, frames, last_frame, missing
-from clover_viz.ui.theme import BOARD_SCRIPTS, drawn
+from clover_viz.ui.theme import BOARD_SCRIPTS, asset, drawn
 
 CROWD = 8  # messages waiting for a slow page; beyond this frames are held back and come as one later
 RUNS = {"concurrency_limit": None, "show_progress": "hidden", "api_visibility": "private"}
@@ -37,9 +37,10 @@ element.board = board;
 watch("value", () => board.frame(props.value));
 board.frame(props.value);
 rememberBoard(board);"""
-RECALL = """(_, session) => {
-  try { return [sessionStorage.getItem("clover-viz-talk") || "", session]; } catch { return ["", session]; }
-}"""
+RECALL = f"""(_, session) => {{
+{asset("memory.js")}
+return [recalled("talk") || "", session];
+}}"""
 PRESS_SEND = """() => { setTimeout(() => document.querySelector("#send").click(), 0); }"""
 
 
@@ -138,7 +139,7 @@ def _prepare(desk: Desk, session: Session, prompt: str, speed: str, controls: di
     tokens, seed, system = controls.pop("max_new_tokens"), controls.pop("seed"), controls.pop("system")
     try:
         settings, limits = settings_of(**controls), limits_of(tokens, seed)
-        run = Run(desk, session.messages(prompt, system), settings, limits, keep_events=True, speed=speed, top=True)
+        run = Run(desk, session.messages(prompt, system), settings, limits, speed=speed, top=True)
     except ValueError as problem:
         raise shown(escape(str(problem))) from None
     session.begin(run, prompt)

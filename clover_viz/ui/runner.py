@@ -30,7 +30,6 @@ class Run:
         messages: list[dict[str, str]],
         settings: Settings,
         limits: Limits,
-        keep_events: bool = False,
         speed: str = "full",
         top: bool = False,
     ):
@@ -47,7 +46,7 @@ class Run:
         self._cancel = threading.Event()
         self.pacing = Pacing(speed, self._cancel, desk.others_wait)
         self._running = False
-        self.events: list[Event] | None = [] if keep_events else None
+        self.events: list[Event] | None = []  # None once the run lies on a shelf as a trace
         self._records: list[str] = []  # append-only; list.append and slices are atomic, so no lock
 
     def start(self) -> None:
