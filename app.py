@@ -16,7 +16,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Serves the page until interrupted. The model loads meanwhile, and the page says so."""
     options = _options(arguments)
 
-    from clover_viz.ui.desk import Desk
+    from clover_viz.ui.runs.desk import Desk
     from clover_viz.ui.page import build, launch_options
 
     local = Path(options.model)

@@ -43,7 +43,7 @@ def _absent(reason):
 @contextmanager
 def served(load, name="scripted"):
     """The app over `load()`: (address, Blocks)."""
-    from clover_viz.ui.desk import Desk
+    from clover_viz.ui.runs.desk import Desk
     from clover_viz.ui.page import build, launch_options
 
     blocks = build(Desk(load, name))

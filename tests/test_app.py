@@ -16,11 +16,11 @@ from browser import Visitor, served
 from scripted_engine import ScriptedEngine
 
 from clover_viz.events import Event, Text, Verified
+from clover_viz.examples import EXAMPLES, TOOLS
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.stats import run_stats
-from clover_viz.examples import EXAMPLES, TOOLS
-from clover_viz.ui.knobs import make_controls
+from clover_viz.ui.chat.knobs import make_controls
 
 ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"

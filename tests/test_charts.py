@@ -16,10 +16,10 @@ from clover_viz.events import BlockOpened, Denoised, LayerExperts, Prefilled, Sl
 from clover_viz.trace.series import run_series
 from clover_viz.trace.store import play
 from clover_viz.ui import palette
-from clover_viz.ui.charts import ALL, CHARTS, draw, parts
-from clover_viz.ui.charts_heat import shown
-from clover_viz.ui.charts_look import look
-from clover_viz.ui.charts_panel import charts_panel
+from clover_viz.ui.charts.drawing import ALL, CHARTS, draw, parts
+from clover_viz.ui.charts.heat import shown
+from clover_viz.ui.charts.look import look
+from clover_viz.ui.charts.panel import charts_panel
 from clover_viz.ui.page import launch_options
 
 TRACES = Path(__file__).parent.parent / "assets" / "traces"

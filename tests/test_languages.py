@@ -13,17 +13,17 @@ pytest.importorskip("gradio")
 
 from clover_viz.examples import EXAMPLES
 from clover_viz.trace.store import play
+from clover_viz.ui.board.words import BOARD
 from clover_viz.ui.controls import ACCEPT_RULES, OFFERED
 from clover_viz.ui.languages import I18N, INTERFACE, both, phrases
-from clover_viz.ui.languages_board import BOARD
-from clover_viz.ui.lesson_data import TRACES
-from clover_viz.ui.pacing import SPEEDS
+from clover_viz.ui.lesson.data import TRACES
 from clover_viz.ui.records import record
+from clover_viz.ui.runs.pacing import SPEEDS
 from clover_viz.ui.theme import BOARD_SCRIPTS, asset
 
 UI = Path(__file__).parent.parent / "clover_viz" / "ui"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-DRAWING = (*BOARD_SCRIPTS, "conversation.js")  # the scripts whose words stand in BOARD
+DRAWING = (*BOARD_SCRIPTS, "chat/conversation.js")  # the scripts whose words stand in BOARD
 
 
 def node(program, data=None):
@@ -47,7 +47,7 @@ def written(file):
         yield from (value.value for value in given if isinstance(value, ast.Constant) and value.value)
 
 
-@pytest.mark.parametrize("file", ["chat.py", "knobs.py"])
+@pytest.mark.parametrize("file", ["chat/tab.py", "chat/knobs.py"])
 def test_every_text_of_the_interface_has_its_chinese(file):
     texts = [*written(file)]
     assert len(texts) > 5 and [text for text in texts if text not in INTERFACE] == []
@@ -77,7 +77,7 @@ def test_both_languages_hold_the_same_values(words):
 def test_every_sentence_of_the_board_is_one_of_its_patterns():
     runs = [[json.loads(text) for text in map(record, play(file)) if text] for file in sorted(TRACES.glob("*.gz"))]
     said = node(
-        "const tell = teller({});\n" + asset("fold.js") + """
+        "const tell = teller({});\n" + asset("board/fold.js") + """
         const said = new Set();
         for (const records of data) {
           const fold = new Fold();

@@ -17,13 +17,13 @@ from clover_viz.events import Denoised, Replayed, RunFinished, Verified
 from clover_viz.examples import LIST, TOOL_CALL
 from clover_viz.trace.canvas import Cell
 from clover_viz.trace.store import play
-from clover_viz.ui.lesson import SCRIPTS, lesson_json
-from clover_viz.ui.lesson_data import MODEL, TRACES, picture_data
-from clover_viz.ui.lesson_errors import ITEMS, RIGHT, decisive, find_error
-from clover_viz.ui.lesson_model import history_heads, model_facts, scores
-from clover_viz.ui.lesson_rules import budget, touched_if_independent
-from clover_viz.ui.lesson_text import SCREENS
-from clover_viz.ui.lesson_words import WORDS
+from clover_viz.ui.lesson.data import MODEL, TRACES, picture_data
+from clover_viz.ui.lesson.errors import ITEMS, RIGHT, decisive, find_error
+from clover_viz.ui.lesson.model import history_heads, model_facts, scores
+from clover_viz.ui.lesson.rules import budget, touched_if_independent
+from clover_viz.ui.lesson.tab import SCRIPTS, lesson_json
+from clover_viz.ui.lesson.text import SCREENS
+from clover_viz.ui.lesson.words import WORDS
 from clover_viz.ui.records import record
 from clover_viz.ui.theme import asset
 
@@ -69,7 +69,7 @@ def test_a_screen_is_whole_in_both_languages(screen):
 def test_the_screens_are_the_ten_that_were_asked_for():
     pictures = [screen.picture for screen in SCREENS]
     assert len(SCREENS) == 10 and len(set(pictures)) == 10
-    drawn = re.search(r"const PICTURES = \{(.*?)\};", asset("lesson.js"), re.S)[1]
+    drawn = re.search(r"const PICTURES = \{(.*?)\};", asset("lesson/lesson.js"), re.S)[1]
     assert set(pictures) == set(re.findall(r"(\w+):", drawn))
 
 
@@ -134,7 +134,7 @@ def test_the_ceilings_of_one_token_at_a_time():
 def test_the_budget_is_the_same_in_javascript():
     cases = [given for given, _ in WORKED]
     cases += [(8.0, 1.0, 256, 256, 680), (0.2, 0.1, 1, 8, 50), (3.35, 0.55, 17, 101, 300.5)]
-    for given, found in zip(cases, node("data.map((row) => budget(...row))", "lesson_rules.js", data=cases)):
+    for given, found in zip(cases, node("data.map((row) => budget(...row))", "lesson/rules.js", data=cases)):
         ours = budget(*given)
         for name in ("dense", "preview", "verify", "total", "ms", "needed", "ceiling"):
             assert math.isclose(found[name], getattr(ours, name), rel_tol=1e-12), name
@@ -165,7 +165,7 @@ def test_the_commit_rule_repeats_every_step_of_the_recordings(trace):
          run[0].settings["threshold"]]
         for step in steps
     ]  # fmt: skip
-    found = node("data.map((row) => commitRule(...row))", "lesson_rules.js", data=data)
+    found = node("data.map((row) => commitRule(...row))", "lesson/rules.js", data=data)
     assert len(found) == len(steps) > 0
     for step, made in zip(steps, found):
         assert (made["slots"], made["forced"]) == (list(step.committed), step.forced)
@@ -178,7 +178,7 @@ def test_the_commit_rule_at_its_edges():
         [[0.9, 0.8], [False, False], 0.1],
         [[0.9, 0.8], [True, True], 0],
     ]
-    found = node("data.map((row) => commitRule(...row))", "lesson_rules.js", data=calls)
+    found = node("data.map((row) => commitRule(...row))", "lesson/rules.js", data=calls)
     assert [(row["slots"], row["forced"]) for row in found] == [
         ([0], True), ([1], True), ([], False), ([0, 1], False),
     ]  # fmt: skip
@@ -188,7 +188,7 @@ def test_the_commit_rule_at_its_edges():
 def test_the_threshold_rule_keeps_what_the_engine_would(delta):
     rounds = [e for trace in SPECULATIVE for e in play(trace) if isinstance(e, Verified)]
     checks = [[[check.probability, check.entropy] for check in e.checks] for e in rounds]
-    found = node(f"data.map((row) => keptByThreshold(row, 0.9, {delta}))", "lesson_rules.js", data=checks)
+    found = node(f"data.map((row) => keptByThreshold(row, 0.9, {delta}))", "lesson/rules.js", data=checks)
     ours = [
         accept_by_bar([p for p, _ in row], [acceptance_bar(entropy, 0.9, delta) for _, entropy in row])
         for row in checks
@@ -207,7 +207,7 @@ def test_the_history_share_is_the_models_own(likeness, readout, slots):
     state = torch.tensor([[readout, readout, readout], [0.0, 0.0, 0.0]]).expand(1, 2, 3)
     controls = (torch.tensor([value]) for value in (scale, bias, c))
     out = block_mix(q, k, torch.zeros(slots, 1, 3), state, *controls)  # the values are 0: what is left is the history
-    share = node(f"historyShare({bias}, {c}, {scale}, {readout}, {likeness}, {slots})", "lesson_rules.js")
+    share = node(f"historyShare({bias}, {c}, {scale}, {readout}, {likeness}, {slots})", "lesson/rules.js")
     assert math.isclose(out[0, 0, 0].item() / readout, share, rel_tol=1e-4)
 
 

@@ -13,11 +13,11 @@ from browser import SCREENSHOTS, WAIT
 from clover_viz.events import Denoised
 from clover_viz.trace.store import play
 from clover_viz.ui.languages import I18N, INTERFACE, both
-from clover_viz.ui.lesson import OPEN_LINKED, lesson_json, lesson_tab
-from clover_viz.ui.lesson_data import TRACES
-from clover_viz.ui.lesson_rules import budget
-from clover_viz.ui.lesson_text import SCREENS
-from clover_viz.ui.lesson_words import WORDS
+from clover_viz.ui.lesson.data import TRACES
+from clover_viz.ui.lesson.rules import budget
+from clover_viz.ui.lesson.tab import OPEN_LINKED, lesson_json, lesson_tab
+from clover_viz.ui.lesson.text import SCREENS
+from clover_viz.ui.lesson.words import WORDS
 from clover_viz.ui.theme import style, theme
 
 OPTIONS = {"footer_links": [], "run_history": False, "ssr_mode": False, "i18n": I18N}

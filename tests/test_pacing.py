@@ -8,9 +8,9 @@ from scripted_engine import ScriptedEngine
 from test_runner import desk_over, wait
 
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
-from clover_viz.ui import pacing
-from clover_viz.ui.pacing import Pacing
-from clover_viz.ui.runner import Run
+from clover_viz.ui.runs import pacing
+from clover_viz.ui.runs.pacing import Pacing
+from clover_viz.ui.runs.runner import Run
 
 
 def run_at(engine, speed, settings=None, desk=None):

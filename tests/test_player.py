@@ -20,17 +20,17 @@ from clover_viz.errors import UserError
 from clover_viz.events import Text
 from clover_viz.settings import MODES, AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import Canvas, fold
-from clover_viz.ui import player_upload
-from clover_viz.ui.player_link import LONGEST, link_of, settings_from_link
-from clover_viz.ui.player_page import player_page
-from clover_viz.ui.player_recording import keep, recording
-from clover_viz.ui.player_shelf import FILES, RUNS, Shelf, recorded, shelve, short
-from clover_viz.ui.player_upload import opened
+from clover_viz.ui.player import upload as player_upload
+from clover_viz.ui.player.link import LONGEST, link_of, settings_from_link
+from clover_viz.ui.player.page import player_page
+from clover_viz.ui.player.recording import keep, recording
+from clover_viz.ui.player.shelf import FILES, RUNS, Shelf, recorded, shelve, short
+from clover_viz.ui.player.upload import opened
 from clover_viz.ui.records import record
 from clover_viz.ui.theme import script
 
 STORY = "The lamp counts.\n  - one\n  - two\n" * 3
-NAMES = ("fold.js", "player_time.js", "player_text.js")
+NAMES = ("board/fold.js", "player/time.js", "player/text.js")
 
 
 def events_of(mode="denoise", text=STORY, **settings):

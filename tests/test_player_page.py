@@ -12,15 +12,15 @@ from browser import SCREENSHOTS, WAIT
 from test_player import GOOD, HOSTILE, events_of, text_of
 
 from clover_viz.trace.canvas import fold
-from clover_viz.ui.knobs import fit, make_controls
+from clover_viz.ui.chat.knobs import fit, make_controls
 from clover_viz.ui.page import launch_options
-from clover_viz.ui.player import fill_from_link, player_tab
-from clover_viz.ui.player_page import player_page
-from clover_viz.ui.player_recording import keep, recording
-from clover_viz.ui.player_shelf import Shelf, recorded
-from clover_viz.ui.player_upload import opened
+from clover_viz.ui.player.page import player_page
+from clover_viz.ui.player.recording import keep, recording
+from clover_viz.ui.player.shelf import Shelf, recorded
+from clover_viz.ui.player.tab import fill_from_link, player_tab
+from clover_viz.ui.player.upload import opened
 from clover_viz.ui.records import record
-from clover_viz.ui.session import Session
+from clover_viz.ui.runs.session import Session
 from clover_viz.ui.theme import BOARD_SCRIPTS, script, style
 
 LIST = "list-denoise.jsonl.gz"

@@ -13,11 +13,11 @@ from clover_viz.events import Denoised, LayerExperts, Slot, Text, TopToken
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
 from clover_viz.ui import palette
 from clover_viz.ui.controls import settings_of
-from clover_viz.ui.desk import Desk, one_line
 from clover_viz.ui.records import json_text, record
-from clover_viz.ui.runner import Run
-from clover_viz.ui.session import TURNS, Session, Turn
-from clover_viz.ui.stream import frames
+from clover_viz.ui.runs.desk import Desk, one_line
+from clover_viz.ui.runs.runner import Run
+from clover_viz.ui.runs.session import TURNS, Session, Turn
+from clover_viz.ui.runs.stream import frames
 
 
 def desk_over(engine):

@@ -128,7 +128,7 @@ def _page(browser, address: str) -> Iterator[Any]:
 
 @contextmanager
 def _served(load: Callable[[], Any], name: str) -> Iterator[str]:
-    from clover_viz.ui.desk import Desk
+    from clover_viz.ui.runs.desk import Desk
     from clover_viz.ui.page import build, launch_options
 
     blocks = build(Desk(load, name))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from clover_viz.ui.desk import Desk
 from clover_viz.ui.records import json_text
+from clover_viz.ui.runs.desk import Desk
 
 FOOTER = """<div class="cv-footer"><p>{model}</p>
 <p>The history slot, through which a block reads what was written before it, follows a formula (A1) that is our reading

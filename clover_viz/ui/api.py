@@ -9,8 +9,8 @@ from typing import Literal
 import gradio as gr
 
 from clover_viz.ui.controls import limits_of, settings_of
-from clover_viz.ui.desk import Desk
-from clover_viz.ui.runner import Run
+from clover_viz.ui.runs.desk import Desk
+from clover_viz.ui.runs.runner import Run
 
 LOOK = 0.01  # seconds between two looks for new events
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from clover_viz.ui.languages_board import BOARD
+from clover_viz.ui.board.words import BOARD
 from clover_viz.ui.records import json_text
 
 INTERFACE = {

@@ -9,11 +9,11 @@ import gradio as gr
 
 from clover_viz.ui.about import footer, news
 from clover_viz.ui.api import endpoint
-from clover_viz.ui.chat import QUICK, RUNS, chat_tab
-from clover_viz.ui.desk import Desk
+from clover_viz.ui.chat.tab import QUICK, RUNS, chat_tab
 from clover_viz.ui.languages import I18N
-from clover_viz.ui.lesson import OPEN_LINKED, lesson_tab
-from clover_viz.ui.player import fill_from_link, player_tab
+from clover_viz.ui.lesson.tab import OPEN_LINKED, lesson_tab
+from clover_viz.ui.player.tab import fill_from_link, player_tab
+from clover_viz.ui.runs.desk import Desk
 from clover_viz.ui.theme import asset, style, theme
 
 BANNER = """<div class="cv-banner">{mark}<h1>Clover Viz</h1>

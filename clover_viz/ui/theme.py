@@ -11,7 +11,7 @@ from clover_viz.ui.languages import phrases
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 
 # Whoever draws a run needs these scripts, in any order.
-BOARD_SCRIPTS = ("fold.js", "board.js", "board_tiles.js", "board_facts.js", "picker.js", "elements.js")
+BOARD_SCRIPTS = ("board/fold.js", "board/board.js", "board/tiles.js", "board/facts.js", "board/picker.js", "elements.js")
 
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
@@ -112,7 +112,7 @@ def theme() -> gr.themes.Base:
 
 def style() -> str:
     """All of the page's CSS: the palette as custom properties for light and dark, then the sheets."""
-    sheets = "\n".join(asset(name) for name in ("page.css", "board.css", "player.css", "charts.css", "lesson.css"))
+    sheets = "\n".join(asset(name) for name in ("page.css", "board/board.css", "player/player.css", "charts/charts.css", "lesson/lesson.css"))
     return (
         f":root {{ {variables(LIGHT, RAMP_LIGHT)} --cv-mono: {_stack(MONO)}; }}\n"
         f":root.dark, :root .dark {{ {variables(DARK, RAMP_DARK)} }}\n{sheets}"

@@ -1,4 +1,4 @@
-"""The words of the pictures that are computed (lesson_numbers.js); see `lesson_words`."""
+"""The words of the pictures that are computed (numbers.js); see `words`."""
 
 from __future__ import annotations
 

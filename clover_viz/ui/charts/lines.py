@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from clover_viz.trace.series import RunSeries
-from clover_viz.ui.charts_look import Look, framed
-from clover_viz.ui.charts_tables import ALL
+from clover_viz.ui.charts.look import Look, framed
+from clover_viz.ui.charts.tables import ALL
 
 HEIGHT = 280  # pixels
 

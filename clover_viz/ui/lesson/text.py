@@ -1,6 +1,6 @@
 """The lesson as data: its screens in order, each with the picture that goes with it, in English and Chinese.
 
-{names} in a text are filled with figures that are computed (`lesson_rules.figures`, and the embedded model's shape).
+{names} in a text are filled with figures that are computed (`rules.figures`, and the embedded model's shape).
 """
 
 from __future__ import annotations

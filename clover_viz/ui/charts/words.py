@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from clover_viz.trace.series import RunSeries
-from clover_viz.ui.charts_tables import ALL, experts_of, page
+from clover_viz.ui.charts.tables import ALL, experts_of, page
 
 AUTOREGRESSIVE = {
     "confidence": "One token at a time has no slots and no steps: every pass is sure of one token only.",

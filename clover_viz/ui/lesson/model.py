@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clover_viz.errors import UserError
-from clover_viz.ui.lesson_rules import CONTEXT, EXPERTS, EXPERTS_A_TOKEN, LAYERS, PARAMETERS
+from clover_viz.ui.lesson.rules import CONTEXT, EXPERTS, EXPERTS_A_TOKEN, LAYERS, PARAMETERS
 
 CONTROLS = ("bd_softmax_history_bias", "bd_softmax_history_c", "bd_softmax_logit_scale")
 NEEDED = (

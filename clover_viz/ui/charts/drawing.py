@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from clover_viz.trace.series import RunSeries
-from clover_viz.ui import charts_tables as tables
-from clover_viz.ui import charts_words as words
-from clover_viz.ui.charts_heat import confidence_figure, experts_figure
-from clover_viz.ui.charts_lines import acceptance_figure, commits_figure, tokens_figure
-from clover_viz.ui.charts_look import look
-from clover_viz.ui.charts_tables import ALL, PAGE, Table
+from clover_viz.ui.charts import tables, words
+from clover_viz.ui.charts.heat import confidence_figure, experts_figure
+from clover_viz.ui.charts.lines import acceptance_figure, commits_figure, tokens_figure
+from clover_viz.ui.charts.look import look
+from clover_viz.ui.charts.tables import ALL, PAGE, Table
 
 Parts = list[tuple[str, int]]  # what can be chosen within a chart: its name, and the number that stands for it
 

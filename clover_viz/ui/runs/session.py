@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from clover_viz.ui.player_shelf import Shelf
+from clover_viz.ui.player.shelf import Shelf
 from clover_viz.ui.records import json_text
-from clover_viz.ui.runner import Run
+from clover_viz.ui.runs.runner import Run
 
 TURNS = 40
 CHARACTERS = 200_000

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from time import monotonic
 
 from clover_viz.ui.records import json_text
-from clover_viz.ui.runner import Run
-from clover_viz.ui.session import Session
+from clover_viz.ui.runs.runner import Run
+from clover_viz.ui.runs.session import Session
 
 FRAME = 0.04  # seconds between two frames at least
 TEXT = 0.2  # seconds between two updates of the conversation at least

@@ -95,7 +95,7 @@ BOARD = {
     "The run ended with an error. Retry sends the message again.": "运行出错结束。按“重试”可再次发送这条消息。",
     "Stopped.": "已停止。",
     "Held: “Next pass” lets the model go on.": "已暂停：按“下一次前向”让模型继续。",
-    # board_facts.js: a slot, a step, a round, a draft, a layer
+    # facts.js: a slot, a step, a round, a draft, a layer
     "none yet": "还没有",
     "not verified yet": "尚未验证",
     "{n} step | {n} steps": "{n} 步",

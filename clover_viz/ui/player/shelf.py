@@ -6,12 +6,12 @@ from pathlib import Path
 
 from clover_viz.examples import LIST, TOOL_CALL
 from clover_viz.ui.controls import OFFERED
-from clover_viz.ui.player_recording import Kept, keep
+from clover_viz.ui.player.recording import Kept, keep
 
 RUNS = 6  # of this page, kept for the player
 FILES = 2  # opened ones
 TITLE = 48  # characters of a prompt in a title
-TRACES = Path(__file__).parents[2] / "assets" / "traces"
+TRACES = Path(__file__).parents[3] / "assets" / "traces"
 EXAMPLES = {"agent": TOOL_CALL, "list": LIST}  # by the beginning of the file's name
 MODE_WORDS = {mode: words for words, mode in OFFERED}
 

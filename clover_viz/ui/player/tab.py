@@ -11,11 +11,11 @@ from pathlib import Path
 import gradio as gr
 
 from clover_viz.errors import UserError
-from clover_viz.ui.player_link import link_of, settings_from_link
-from clover_viz.ui.player_page import SCRIPTS, player_page
-from clover_viz.ui.player_recording import Kept
-from clover_viz.ui.player_shelf import recorded
-from clover_viz.ui.player_upload import MEGABYTES, opened
+from clover_viz.ui.player.link import link_of, settings_from_link
+from clover_viz.ui.player.page import SCRIPTS, player_page
+from clover_viz.ui.player.recording import Kept
+from clover_viz.ui.player.shelf import recorded
+from clover_viz.ui.player.upload import MEGABYTES, opened
 from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import drawn
 
@@ -48,13 +48,13 @@ def player_tab(session: gr.State, tab: gr.Tab) -> None:
         upload = gr.UploadButton("Open a trace file", elem_id="player_open", size="sm")
     note = drawn(mount=NOTE)
     note.value = "" if choices else "No recorded traces are here: open one, or run the model."
-    stage = drawn(*SCRIPTS, "player_tab.js", mount=STAGE)
+    stage = drawn(*SCRIPTS, "player/tab.js", mount=STAGE)
     stage.value = _shown([recorded()[first]]) if first else ""
     with gr.Row(elem_id="player_files"):
         trace = gr.Button("Download the trace", size="sm")
         page = gr.Button("Download as a web page", size="sm")
         gr.HTML(f'<p class="cv-says">{ABOUT_TRACES}</p>', apply_default_css=False)
-    courier = drawn("player_tab.js", mount=COURIER)
+    courier = drawn("player/tab.js", mount=COURIER)
 
     for choice in (run, other):
         choice.input(_choose, [session, run, other], [stage, note], trigger_mode="always_last", **QUIET)

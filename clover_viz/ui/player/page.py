@@ -9,7 +9,7 @@ from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import BOARD_SCRIPTS, asset, script
 
-SCRIPTS = (*BOARD_SCRIPTS, "player_time.js", "player_text.js", "player_controls.js", "player.js")
+SCRIPTS = (*BOARD_SCRIPTS, "player/time.js", "player/text.js", "player/controls.js", "player/player.js")
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -48,7 +48,7 @@ player.seek(player.length);
 
 
 def player_page(recordings: Sequence[dict], title: str) -> str:
-    """The file's text, to be written as UTF-8. recordings: one, or two to compare, of `player_recording.recording`.
+    """The file's text, to be written as UTF-8. recordings: one, or two to compare, of `recording.recording`.
 
     No token can end the script element that holds the data: json_text leaves no `<`.
     """
@@ -56,7 +56,7 @@ def player_page(recordings: Sequence[dict], title: str) -> str:
         title=escape(title),
         light=variables(LIGHT, RAMP_LIGHT),
         dark=variables(DARK, RAMP_DARK),
-        sheets="\n".join(asset(name) for name in ("board.css", "player.css")),
+        sheets="\n".join(asset(name) for name in ("board/board.css", "player/player.css")),
         data=json_text(list(recordings)),
         scripts=script(*SCRIPTS),
     )

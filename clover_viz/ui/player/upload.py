@@ -19,8 +19,8 @@ from clover_viz.events import (
     event_name,
 )
 from clover_viz.trace.store import GZIP_MAGIC, play
-from clover_viz.ui.player_recording import Kept, packed_lines
-from clover_viz.ui.player_shelf import short
+from clover_viz.ui.player.recording import Kept, packed_lines
+from clover_viz.ui.player.shelf import short
 
 MEGABYTES = 20  # of a trace, unpacked
 WIDEST = 1024  # slots of a block

@@ -8,16 +8,16 @@ from typing import Any
 
 import gradio as gr
 
-from clover_viz.ui.lesson_data import MODEL, TRACES, picture_data
-from clover_viz.ui.lesson_rules import figures
-from clover_viz.ui.lesson_text import SCREENS, Page
-from clover_viz.ui.lesson_words import words
+from clover_viz.ui.lesson.data import MODEL, TRACES, picture_data
+from clover_viz.ui.lesson.rules import figures
+from clover_viz.ui.lesson.text import SCREENS, Page
+from clover_viz.ui.lesson.words import words
 from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import BOARD_SCRIPTS, script
 
 SCRIPTS = (
-    *BOARD_SCRIPTS, "lesson_rules.js", "lesson_parts.js", "lesson_pictures.js",
-    "lesson_finds.js", "lesson_numbers.js", "lesson.js",
+    *BOARD_SCRIPTS, "lesson/rules.js", "lesson/parts.js", "lesson/pictures.js",
+    "lesson/finds.js", "lesson/numbers.js", "lesson/lesson.js",
 )  # fmt: skip
 MOUNT = """const lesson = new Lesson(element.firstElementChild, props.value);
 element.lesson = lesson;"""

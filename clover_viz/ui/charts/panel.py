@@ -10,8 +10,8 @@ from gradio.components.plot import PlotData
 
 from clover_viz.events import Event
 from clover_viz.trace.series import RunSeries, run_series
-from clover_viz.ui.charts import ALL, CHARTS, Drawn, draw, parts
-from clover_viz.ui.charts_words import run_words
+from clover_viz.ui.charts.drawing import ALL, CHARTS, Drawn, draw, parts
+from clover_viz.ui.charts.words import run_words
 from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import drawn as component
 
@@ -49,12 +49,12 @@ def charts_panel(
         offered = [(chart.label, chart.name) for chart in CHARTS.values()]
         chart = gr.Radio(offered, value=offered[0][1], label="Chart", elem_id=f"{name}-chart")
         with gr.Row(elem_classes="cv-charts-head"):
-            words = component("charts.js", mount=WORDS.replace("NAME", name))
+            words = component("charts/charts.js", mount=WORDS.replace("NAME", name))
             again = gr.Button("Draw the latest run", size="sm", elem_id=f"{name}-draw", elem_classes="cv-charts-draw")
         plot = gr.Plot(
             show_label=False, container=False, visible=False, elem_id=f"{name}-plot", elem_classes="cv-charts-plot"
         )
-        numbers = component("charts.js", mount=NUMBERS)
+        numbers = component("charts/charts.js", mount=NUMBERS)
     asked = {"outputs": [drawn, words, plot, numbers], "js": THEME, **ASKED}
     for newest in (panel.expand, again.click):
         newest(_fresh(get_events), [dark, chart, drawn, *inputs], **asked)

@@ -1,4 +1,4 @@
-// The lesson's arithmetic, pure. lesson_rules.py says what each number means and holds the same budget in Python.
+// The lesson's arithmetic, pure. rules.py says what each number means and holds the same budget in Python.
 const CLOVER = { layers: 40, experts: 256, aToken: 8, expert: 3 * 2048 * 512, dense: 1940536768, bytes: 2 };
 
 // {dense, preview, verify} in bytes, `total` of them, `ms` a round takes, tokens a round `needed`, and the `ceiling`.

@@ -1,4 +1,4 @@
-"""The lesson's arithmetic, and the released model's counts it rests on. lesson_rules.js holds it in JavaScript too."""
+"""The lesson's arithmetic, and the released model's counts it rests on. rules.js holds it in JavaScript too."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from plotly.subplots import make_subplots
 
 from clover_viz.trace.series import RunSeries
 from clover_viz.trace.trails import BlockTrails, RoundTrail
-from clover_viz.ui.charts_look import BOTTOM, KEY, LEGEND, TITLE, Look, framed, keyed, row_height, ticks
-from clover_viz.ui.charts_tables import experts_of, page
+from clover_viz.ui.charts.look import BOTTOM, KEY, LEGEND, TITLE, Look, framed, keyed, row_height, ticks
+from clover_viz.ui.charts.tables import experts_of, page
 
 GAP = 34  # pixels between two maps, for the title of the lower one
 

@@ -1,5 +1,5 @@
 // The time of recordings, without a page: which records have arrived when, on an axis of passes or of milliseconds.
-// A recording is {title, mode, records, ms} (clover_viz/ui/player_recording.py says what they hold).
+// A recording is {title, mode, records, ms} (clover_viz/ui/player/recording.py says what they hold).
 const AXES = {
   passes: { label: "Passes", rate: 4 }, // rate: units of the axis in a second at speed 1
   ms: { label: "Milliseconds", rate: 1000 },

@@ -14,9 +14,9 @@ from contextlib import closing
 from clover_viz.events import Event
 from clover_viz.settings import Limits, Settings
 from clover_viz.trace.canvas import Canvas
-from clover_viz.ui.desk import Desk, one_line
-from clover_viz.ui.pacing import Pacing
 from clover_viz.ui.records import json_text, record
+from clover_viz.ui.runs.desk import Desk, one_line
+from clover_viz.ui.runs.pacing import Pacing
 
 log = logging.getLogger(__name__)
 

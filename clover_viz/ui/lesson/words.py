@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clover_viz.ui.lesson_words_numbers import NUMBERS
+from clover_viz.ui.lesson.words_numbers import NUMBERS
 
 WORDS: dict[str, tuple[str, str]] = {
     "lesson": ("How it works", "工作原理"),

@@ -13,12 +13,12 @@ from typing import Any
 from clover_viz.errors import UserError
 from clover_viz.events import Denoised, Event, Prefilled, Replayed, RunStarted, Verified
 from clover_viz.trace.store import play
-from clover_viz.ui.lesson_errors import find_error
-from clover_viz.ui.lesson_model import history_heads, model_facts, scores
-from clover_viz.ui.lesson_rules import CARDS, REPORTED
+from clover_viz.ui.lesson.errors import find_error
+from clover_viz.ui.lesson.model import history_heads, model_facts, scores
+from clover_viz.ui.lesson.rules import CARDS, REPORTED
 from clover_viz.ui.records import record
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+ASSETS = Path(__file__).resolve().parents[3] / "assets"
 TRACES, MODEL = ASSETS / "traces", ASSETS / "clover-tiny"
 STORIES = ("agent", "list", "prose")
 MODES = ("autoregressive", "denoise", "speculative")

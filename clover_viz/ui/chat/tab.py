@@ -12,16 +12,16 @@ import gradio as gr
 from clover_viz.events import Event
 from clover_viz.examples import EXAMPLES
 from clover_viz.ui.api import FULL, shown
-from clover_viz.ui.charts_panel import charts_panel
+from clover_viz.ui.charts.panel import charts_panel
+from clover_viz.ui.chat.knobs import fit, make_controls
 from clover_viz.ui.controls import limits_of, settings_of
-from clover_viz.ui.desk import Desk
-from clover_viz.ui.knobs import fit, make_controls
 from clover_viz.ui.languages import I18N, translated
-from clover_viz.ui.pacing import SPEEDS
-from clover_viz.ui.player_shelf import shelve
-from clover_viz.ui.runner import Run
-from clover_viz.ui.session import Session
-from clover_viz.ui.stream import IDLE, frames, last_frame, missing
+from clover_viz.ui.player.shelf import shelve
+from clover_viz.ui.runs.desk import Desk
+from clover_viz.ui.runs.pacing import SPEEDS
+from clover_viz.ui.runs.runner import Run
+from clover_viz.ui.runs.session import Session
+from clover_viz.ui.runs.stream import IDLE, frames, last_frame, missing
 from clover_viz.ui.theme import BOARD_SCRIPTS, asset, drawn
 
 CROWD = 8  # messages waiting for a slow page; beyond this frames are held back and come as one later
@@ -59,7 +59,7 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
     saved = gr.Textbox("", visible=False)  # what the browser tab kept over a reload
     with gr.Row(elem_id="stage"):
         with gr.Column(elem_id="talk"):
-            talk = drawn("conversation.js", "memory.js", mount=TALK)
+            talk = drawn("chat/conversation.js", "memory.js", mount=TALK)
             with gr.Row(elem_id="composer"):
                 prompt = gr.Textbox(
                     "", label=I18N("Message"), show_label=False, container=False,

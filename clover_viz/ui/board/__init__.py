@@ -1,0 +1,1 @@
+"""The block board: what folds events and draws them."""

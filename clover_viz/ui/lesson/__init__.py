@@ -1,0 +1,1 @@
+"""The tab "How it works"."""

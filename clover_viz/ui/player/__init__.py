@@ -1,0 +1,1 @@
+"""The tab "Player", and the file of a player."""

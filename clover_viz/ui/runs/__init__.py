@@ -1,0 +1,1 @@
+"""Runs of a tab: begun, held, streamed to the page, kept."""
