@@ -27,11 +27,11 @@ def _per_value_head(x: torch.Tensor, heads: int) -> torch.Tensor:
     return x if x.shape[-3] == heads else x.repeat_interleave(heads // x.shape[-3], dim=-3)
 
 
-def _unit_lower_solve(lower: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """X of (I + L) X = R for strictly lower triangular L [..., T, T] and R [..., T, M]."""
-    if lower.device.type == "cpu" and lower[..., 0, 0].numel() <= 32:
-        return torch.linalg.solve_triangular(lower, right, upper=False, unitriangular=True)
-    return _UnitLowerSolve.apply(lower, right)
+def _unit_lower_solve(system: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """X of (I + L) X = R, where L is what stands below the diagonal of `system` [..., T, T]; R [..., T, M]."""
+    if system.device.type == "cpu" and system[..., 0, 0].numel() <= 32:
+        return torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)  # reads nothing else of it
+    return _UnitLowerSolve.apply(system.tril(-1), right)
 
 
 class _UnitLowerSolve(torch.autograd.Function):
@@ -83,7 +83,7 @@ def _within(q, k, v, g, beta):
     scores = _per_value_head(q @ k.mT, heads) * decay
     k = _per_value_head(k, heads)
     right = torch.cat((v, k * total.exp().unsqueeze(-1)), dim=-1) * beta.unsqueeze(-1)
-    solved = _unit_lower_solve(system.tril(-1), right)
+    solved = _unit_lower_solve(system, right)
     from_v, from_k = solved.split((v.shape[-1], k.shape[-1]), dim=-1)
     return from_v, from_k, scores, total
 

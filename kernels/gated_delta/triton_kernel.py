@@ -13,6 +13,9 @@ import triton.language as tl
 from clover_kernels.gated_delta import reference
 from clover_kernels.gated_delta.reference import Update
 from clover_kernels.inference import is_one_sequence
+from clover_kernels.interpreter import mend
+
+mend()  # of the loops over T and over chunks
 
 PASS_VALUES = 8  # value dimensions of a program: one warp, a state of 128 x 8 in it
 ADVANCE_VALUES = 32

@@ -18,9 +18,9 @@ def moe_experts(
     token = order // experts.shape[1]
     counts = torch.bincount(flat, minlength=len(gate_up))
     few = len(flat) <= FEW * len(gate_up) and _can_group(x, gate_up, down)
-    y = (_grouped if few else _one_by_one)(x[token], counts, gate_up, down)  # [T K, C]
-    y = y * weights.flatten()[order].unsqueeze(-1)
-    return torch.zeros_like(x).index_add(0, token, y.to(x.dtype))
+    y = (_grouped if few else _one_by_one)(x.index_select(0, token), counts, gate_up, down)  # [T K, C]
+    y = y.index_select(0, order.argsort()).view(*experts.shape, -1)  # back to token by token
+    return torch.bmm(weights.to(x.dtype).unsqueeze(1), y).squeeze(1)
 
 
 def _one_token(x, experts, weights, gate_up, down) -> torch.Tensor:

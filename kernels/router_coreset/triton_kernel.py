@@ -10,8 +10,11 @@ import triton
 import triton.language as tl
 
 from clover_kernels.inference import is_one_sequence
+from clover_kernels.interpreter import mend
 from clover_kernels.router_coreset import reference
 from clover_kernels.router_coreset.reference import Routing
+
+mend()  # of the loops over T
 
 
 @triton.jit
