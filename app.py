@@ -1,6 +1,7 @@
 """The app: `python app.py [--model DIR|HUB] [--share] [--port N]`.
 
-Also from the environment: CLOVER_MODEL, CLOVER_REVISION, CLOVER_KERNELS, GRADIO_SERVER_NAME, GRADIO_SERVER_PORT.
+Also from the environment: CLOVER_MODEL, CLOVER_REVISION, CLOVER_KERNELS, CLOVER_GRAPHS, GRADIO_SERVER_NAME,
+GRADIO_SERVER_PORT.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def _load(model: str):
     from clover_viz.engine import Engine  # torch loads here, on the desk's thread
 
     revision = os.environ.get("CLOVER_REVISION") or None
-    return Engine.load(model, kernels=os.environ.get("CLOVER_KERNELS") or "auto", revision=revision)
+    kernels, graphs = (os.environ.get(name) or "auto" for name in ("CLOVER_KERNELS", "CLOVER_GRAPHS"))
+    return Engine.load(model, kernels=kernels, graphs=graphs, revision=revision)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

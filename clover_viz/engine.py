@@ -19,9 +19,10 @@ from clover_viz.decoding.rules import Adjustments, left_open
 from clover_viz.decoding.speculative import speculate
 from clover_viz.errors import UserError
 from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted
+from clover_viz.model.graphs import check as check_graphs
 from clover_viz.model.graphs import choose as choose_steps
-from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
 from clover_viz.model_passes import Cancelled, ModelPasses, Remembered
+from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
 from clover_viz.transcript import Transcript
 
 DEVICES = "auto, cpu, cuda or cuda:N"
@@ -43,10 +44,8 @@ class Engine:
     ):  # fmt: skip
         self.model, self.tokenizer, self.name = model, tokenizer, name
         self.kernels = KernelChoice(kernels.name, kernels.reason)
-        try:
+        with _refused():
             steps, why = choose_steps(model, graphs)
-        except ValueError as error:
-            raise UserError(str(error)) from None
         self._steps, self.graphs = steps or model, KernelChoice("on" if steps else "off", why)
         generation = generation or {}
         self.end_ids = _end_ids(generation, model.config)
@@ -65,13 +64,16 @@ class Engine:
         revision: str | None = None,
         graphs: str = "auto",
     ) -> "Engine":
-        """Loads a local folder, or a hub id at a revision. Raises UserError for an unknown device or dtype.
+        """Loads a local folder, or a hub id at a revision. Raises UserError for an unknown device or dtype, or for
+        graphs that cannot be.
 
-        graphs: "auto" (off, until they have run on a card), "on" or "off".
+        graphs: "auto" (off, until they have run on a card), "on" (a CUDA device and kernels="triton") or "off".
         """
         device = _device(device)
         if dtype not in DTYPES:
             raise UserError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
+        with _refused():
+            check_graphs(graphs, device)  # before a long load
         from clover_viz.model import checkpoint
         from clover_viz.tokenizer import Tokenizer
 
@@ -174,15 +176,15 @@ class Engine:
         self, settings: Settings, request: Request, passes: ModelPasses, known: Remembered | None
     ) -> Iterator[Event]:
         began = perf_counter()
-        logits = passes.prefill(request.prompt, known)
+        rows = passes.prefill(request.prompt, known)
         yield Prefilled(len(request.prompt), milliseconds(perf_counter() - began))
         callables = Passes(passes.preview, passes.replay, passes.decode, passes.verify, passes.keep, self._stats)
         if isinstance(settings, DenoiseSettings):
             yield from denoise(callables, settings, request)
         elif isinstance(settings, SpeculativeSettings):
-            yield from speculate(callables, settings, request, logits)
+            yield from speculate(callables, settings, request, rows)
         else:
-            yield from autoregress(callables, request, logits)
+            yield from autoregress(callables, request, rows)
 
     def _started(self, settings: Settings, limits: Limits, request: Request) -> RunStarted:
         return RunStarted(
@@ -193,6 +195,7 @@ class Engine:
             kernels=self.kernels,
             prompt_tokens=len(request.prompt),
             settings=settings.as_dict() | limits.as_dict(),
+            graphs=self.graphs,
         )
 
     def _encode(self, prompt: str | Sequence[Any], raw: bool) -> tuple[int, ...]:
@@ -283,6 +286,15 @@ def _finished(reason: str, transcript: Transcript, passes: PassCounts, seconds: 
         seconds=seconds,
         tokens_per_second=tokens / seconds if seconds > 0 else 0.0,
     )
+
+
+@contextmanager
+def _refused():
+    """A ValueError about what was asked for is a UserError."""
+    try:
+        yield
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 def _device(name: str) -> str:

@@ -25,13 +25,15 @@ def timing(**options):
     return field(compare=False, **options)
 
 
-def optional():
+def optional(**options):
     """A field that is left out of the JSON form when it is None."""
-    return field(default=None, metadata={"optional": True})
+    return field(default=None, metadata={"optional": True}, **options)
 
 
 @dataclass(frozen=True)
 class KernelChoice:
+    """What runs and why: of the kernels "reference" or "triton", of the graphs "on" or "off"."""
+
     name: str
     reason: str
 
@@ -142,6 +144,9 @@ class Event:
 
 @dataclass(frozen=True)
 class RunStarted(Event):
+    """`graphs` tells whether the passes are captured graphs. How they are launched decides nothing, and older traces do
+    not tell it: it takes no part in equality."""
+
     schema: int
     mode: Mode
     model: str
@@ -149,6 +154,7 @@ class RunStarted(Event):
     kernels: KernelChoice
     prompt_tokens: int
     settings: dict[str, Any] = field(hash=False)
+    graphs: KernelChoice | None = optional(compare=False)
 
 
 @dataclass(frozen=True)

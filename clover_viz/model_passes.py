@@ -25,6 +25,15 @@ class Remembered(NamedTuple):
         return len(self.ids) < len(prompt) and self.ids == tuple(prompt[: len(self.ids)])
 
 
+class Rows(NamedTuple):
+    """What a pass hands out. stats: the token statistics of all of its tokens, of which the logits may be the last
+    only; None of a pass that did not make them itself."""
+
+    logits: torch.Tensor  # [N, V]
+    routing: Any
+    stats: Any = None
+
+
 class ModelPasses:
     """Each pass but the first waits at `gate`, then all look at `cancel` and are counted. coreset_top_p: of every
     preview."""
@@ -44,46 +53,45 @@ class ModelPasses:
         """The cache as it is between two passes; None before the prefill."""
         return Remembered(self._cache, tuple(self._held)) if self._held else None
 
-    def prefill(self, ids: Sequence[int], known: Remembered | None = None) -> torch.Tensor:
-        """Reads a prompt; `known` is written on when the prompt begins with it. Returns logits [1, V]."""
+    def prefill(self, ids: Sequence[int], known: Remembered | None = None) -> Rows:
+        """Reads a prompt; `known` is written on when the prompt begins with it. Logits of its last token, [1, V]."""
         self._begin("prefill")
         if known is None or not known.begins(ids):
             known = Remembered(self._model.new_cache(), ())
         self._cache = known.cache
-        logits = self._model.prefill(self._ids(ids[len(known.ids) :]), self._cache).logits
+        out = self._model.prefill(self._ids(ids[len(known.ids) :]), self._cache)
         self._wait()
         self._held = list(ids)
-        return logits
+        return Rows(out.logits, None)
 
-    def preview(self, ids: Sequence[int], masked: Sequence[bool]):
+    def preview(self, ids: Sequence[int], masked: Sequence[bool]) -> Rows:
         self._begin("preview")
         masked = torch.tensor(masked, device=self._model.device)
-        out = self._model.preview(self._ids(ids), masked, self._cache, coreset_top_p=self._coreset_top_p)
-        return out.logits, out.routing
+        return _rows(self._model.preview(self._ids(ids), masked, self._cache, coreset_top_p=self._coreset_top_p))
 
     def replay(self, ids: Sequence[int]) -> None:
         self._begin("replay")
         self._causal(ids)
         self._wait()
 
-    def decode(self, token_id: int) -> torch.Tensor:
+    def decode(self, token_id: int) -> Rows:
         self._begin("decode")
         return self._causal([token_id])
 
-    def verify(self, ids: Sequence[int]):
+    def verify(self, ids: Sequence[int]) -> Rows:
         self._begin("verify")
         out = self._model.causal(self._ids(ids), self._cache)
         self._verified = out.staged, ids
-        return out.logits, out.routing
+        return _rows(out)
 
     def keep(self, n: int) -> None:
         staged, ids = self._verified
         self._write(staged, ids[:n])
 
-    def _causal(self, ids: Sequence[int]) -> torch.Tensor:
+    def _causal(self, ids: Sequence[int]) -> Rows:
         out = self._model.causal(self._ids(ids), self._cache, last_only=True)
         self._write(out.staged, ids)
-        return out.logits
+        return _rows(out)
 
     def _write(self, staged, ids: Sequence[int]) -> None:
         self._cache.advance(staged, len(ids))
@@ -106,3 +114,11 @@ class ModelPasses:
         # a pass whose result nobody copies would be timed before it has run
         if self._model.device.type == "cuda":
             torch.cuda.synchronize(self._model.device)
+
+
+def _rows(out) -> Rows:
+    told = getattr(out, "told", None)  # of a captured step, which makes its statistics anyway
+    if told is None:
+        return Rows(out.logits, out.routing)
+    stats, routing = told()
+    return Rows(out.logits, routing, stats)

@@ -19,8 +19,9 @@ def mend(interpreter=None) -> None:
     if patch is None or hasattr(patch, "mended"):
         return
 
-    def mended(tensor, *scope):  # of what the interpreter changes for a launch, to be changed back; older ones have none
+    def mended(tensor, *scope):
         patch(tensor, *scope)
+        # a scope keeps what is changed for a launch, to change it back; older Tritons have none
         change = scope[0].set_attr if scope else setattr
         change(tensor, "__index__", lambda self: int(self.handle.data.item()))
 

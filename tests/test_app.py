@@ -121,7 +121,7 @@ def test_every_drawing_equals_the_fold_of_the_events_so_far(visitor, engine):
 
 def test_one_token_at_a_time_fills_the_board_in_reading_order(visitor, engine):
     visitor.page.evaluate(WATCH)
-    visitor.page.get_by_label("One token at a time").check()
+    visitor.page.get_by_role("radio", name="One token at a time").check()
     visitor.page.wait_for_selector("#threshold", state="hidden")
     visitor.ask("go")
     events = drawn_events(engine, AutoregressiveSettings())

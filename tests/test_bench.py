@@ -315,6 +315,8 @@ def test_prompts_are_the_first_ones_never_chosen():
         (["tpu"], "bench must be one of cpu, app, compile, gpu, got 'tpu'"),
         (["cpu", "--threads", "0"], "--threads must be a whole number of at least 1, got 0"),
         (["cpu", "--prompts", "few"], "--prompts must be a whole number of at least 1, got 'few'"),
+        (["app", "--soak", "0.4"], "--soak must be minutes in [0.5, 120], got 0.4"),
+        (["app", "--soak", "long"], "--soak must be minutes in [0.5, 120], got 'long'"),
         (["cpu", "--model", "no/such"], "--model must be a folder with a checkpoint (config.json), got 'no/such'"),
     ],
 )

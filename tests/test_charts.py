@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,11 +17,15 @@ from clover_viz.events import BlockOpened, Denoised, LayerExperts, Prefilled, Sl
 from clover_viz.trace.series import run_series
 from clover_viz.trace.store import play
 from clover_viz.ui import palette
+from clover_viz.ui.charts.chinese import SAID
 from clover_viz.ui.charts.drawing import ALL, CHARTS, draw, parts
 from clover_viz.ui.charts.heat import shown
 from clover_viz.ui.charts.look import look
-from clover_viz.ui.charts.panel import charts_panel
+from clover_viz.ui.charts.panel import NO_RUN, charts_panel
+from clover_viz.ui.charts.words import run_words
+from clover_viz.ui.languages import CHINESE
 from clover_viz.ui.page import launch_options
+from clover_viz.ui.retelling import retold
 
 TRACES = Path(__file__).parent.parent / "assets" / "traces"
 AUTOREGRESSIVE = [
@@ -361,3 +366,73 @@ def test_the_panel_follows_the_theme_and_fits_a_phone(browser):
         assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
         reader.shoot("charts-phone-light")
         assert not reader.faults
+
+
+# ---- in Chinese
+
+
+def texts_of(figure):
+    """Every text that a figure shows, without the tokens of the model, which stand in their quotation marks."""
+    for data in figure.data:
+        yield data.name
+        yield re.sub(r"%\{[^}]*\}", "", data.hovertemplate or "").replace("<extra></extra>", "").replace("<br>", "\n")
+        rows = data.text if data.text is not None else ()
+        yield from (re.sub("“.*”", "", text) for row in rows for text in ([row] if isinstance(row, str) else row))
+    yield from (note.text for note in figure.layout.annotations)
+    yield from (axis.title.text or "" for axis in (*figure.select_xaxes(), *figure.select_yaxes()))
+
+
+@pytest.mark.parametrize("name", sorted(path.name.split(".")[0] for path in TRACES.iterdir()))
+def test_every_text_of_a_chart_has_its_chinese(name):
+    series = trace(name)
+    shown = [retold(word, SAID) for word in run_words(series) if word != series.run.model]
+    for chart, part in every_chart(series):
+        made = draw(series, chart, part, dark=False, language=CHINESE)
+        shown += [retold(label, SAID) for label, _ in parts(series, chart)]
+        shown.append(retold(made.missing or made.words, SAID))
+        if made.missing:
+            continue
+        shown += texts_of(made.figure)
+        shown += [retold(column, SAID) for column in made.table.columns]
+        cells = zip(*made.table.rows) if made.table.rows else ()
+        words = [value for column, of in zip(made.table.columns, cells) if column != "token" for value in set(of)]
+        shown += [retold(word, SAID) for word in words if isinstance(word, str)]
+    assert len(shown) > 10
+    assert [text for text in shown if re.search("[A-Za-z]{2}", text.replace("token", ""))] == []
+
+
+@pytest.mark.parametrize("mode", SMALL)
+def test_the_words_of_small_runs_have_their_chinese_and_its_numbers(mode):
+    series = run_series(SMALL[mode])
+    for chart, part in every_chart(series):
+        made = draw(series, chart, part, dark=False)
+        told = retold(made.missing or made.words, SAID)
+        assert re.search("[A-Za-z]{2}", told.replace("token", "")) is None, told
+        if not made.missing:
+            numbers = sorted(re.findall(r"[0-9][0-9.,]*[0-9]|[0-9]", made.words))
+            assert set(numbers) - {"1"} <= set(re.findall(r"[0-9][0-9.,]*[0-9]|[0-9]", told))
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("events", [[], [finished(0, "cancelled")]], ids=["cut", "stopped"])
+def test_why_there_is_no_chart_has_its_chinese(chart, events):
+    for mode in SMALL:
+        series = run_series([started(mode), *events])
+        told = [retold(text, SAID) for text in (draw(series, chart, None, dark=False).missing, *run_words(series)[:2])]
+        assert [text for text in told if re.search("[A-Za-z]{2}", text.replace("token", ""))] == []
+    assert re.search("[A-Za-z]", retold(NO_RUN, SAID)) is None
+
+
+@pytest.mark.parametrize("mode", SMALL)
+def test_a_figure_holds_the_same_numbers_and_tokens_in_both_languages(mode):
+    series = run_series(SMALL[mode])
+    for chart, part in every_chart(series):
+        one, other = (draw(series, chart, part, dark=False, language=tag).figure for tag in ("en", CHINESE))
+        if one is None:
+            continue
+        for mine, theirs in zip(one.data, other.data, strict=True):
+            for field in ("x", "y", "z", "customdata"):
+                assert str(getattr(mine, field, None)) == str(getattr(theirs, field, None))
+            tokens = [re.findall("“.*?”", str(each.text)) for each in (mine, theirs)]
+            values = [sorted(re.findall(r"%\{[^}]*\}", each.hovertemplate or "")) for each in (mine, theirs)]
+            assert tokens[0] == tokens[1] and values[0] == values[1] and mine.name != theirs.name

@@ -82,14 +82,14 @@ def test_thinking_is_no_part_of_the_text(model, capsys, tmp_path):
 
 def test_every_flag_reaches_the_run(model, capsys):
     argv = ["generate", "hi", "--model", "there", "--revision", "abc", "--device", "cpu", "--dtype", "float32",
-            "--kernels", "reference", "--threshold", "0.5", "--block-size", "4", "--coreset-top-p", "0.7",
-            "--temperature", "0.5", "--presence-penalty", "-1", "--frequency-penalty", "0.25",
+            "--kernels", "reference", "--graphs", "off", "--threshold", "0.5", "--block-size", "4",
+            "--coreset-top-p", "0.7", "--temperature", "0.5", "--presence-penalty", "-1", "--frequency-penalty", "0.25",
             "--repetition-penalty", "1.1", "--stop-bias", "2", "--think-close-bias", "3", "--max-new-tokens", "5",
             "--stop", "x", "--stop", "-y", "--seed", "7", "--events", "-", "--allow-untrained-block"]  # fmt: skip
     argv[argv.index("-y") - 1 : argv.index("-y") + 1] = ["--stop=-y"]
     assert main(argv) == 0
     started = json.loads(capsys.readouterr().out.splitlines()[0])
-    assert model.loaded == [("there", "cpu", "float32", "reference", "abc")]
+    assert model.loaded == [("there", "cpu", "float32", "reference", "abc", "off")]
     assert started["settings"] == {
         "threshold": 0.5, "block_size": 4, "coreset_top_p": 0.7, "temperature": 0.5, "presence_penalty": -1.0,
         "frequency_penalty": 0.25, "repetition_penalty": 1.1, "stop_bias": 2.0, "think_close_bias": 3.0,
@@ -107,6 +107,7 @@ def test_modes_prompts_and_the_default_model(model, capsys):
     assert main(["generate", "hi", "--mode", "autoregressive"]) == 0
     assert capsys.readouterr().out == TEXT
     assert Path(model.loaded[0][0]) == ROOT / "assets" / "clover-tiny"
+    assert model.loaded[0][1:] == ("auto", "auto", "auto", None, "auto")
     main(["generate", "hi", "--raw"]), main(["generate", "hi", "--system", "be kind"])
     prefills = [tokens for kind, tokens in model.calls if kind == "prefill"]
     assert prefills[1:] == [ids("hi"), ids("system: be kind\nuser: hi\nassistant: ")]
@@ -162,6 +163,26 @@ def test_a_loader_that_refuses_a_value_is_exit_2_too(monkeypatch, capsys):
     assert capsys.readouterr().err == "error: kernels=triton cannot run: no GPU\n"
 
 
+@pytest.mark.parametrize(
+    "given, says",
+    [
+        ("on", "graphs=on cannot run: CUDA graphs need a CUDA device, the model is on cpu"),
+        ("maybe", "graphs must be auto, on, off, got 'maybe'"),
+    ],
+)
+@pytest.mark.parametrize("command", [["generate", "hi"], ["compare", "hi"], ["lab", "exact"], ["lab", "eval"]])
+def test_graphs_that_cannot_be_are_refused_before_a_model_is_looked_for(capsys, command, given, says):
+    assert main([*command, "--model", "nowhere", "--device", "cpu", "--graphs", given]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.splitlines()[-1] == f"error: {says}"
+
+
+def test_events_tell_of_the_graphs(model, capsys):
+    assert main(["generate", "hi", "--events", "-"]) == 0
+    started = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert started["graphs"] == {"name": "off", "reason": "CUDA graphs need a CUDA device, the model is on cpu"}
+
+
 @pytest.mark.parametrize("where", ["load", "run"])
 def test_anything_else_is_one_line_and_exit_1(model, monkeypatch, capsys, where):
     def broken(*_, **__):
@@ -186,8 +207,8 @@ PROGRAM = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from scripted import ScriptedModel, engine, ids
-from clover_viz.engine import Engine
 from clover_viz.__main__ import main
+from clover_viz.engine import Engine
 
 model = ScriptedModel(ids("word " * 400), lambda slot, known: 0.9 - slot / 100, block_size=8)
 preview = model.preview

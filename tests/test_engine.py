@@ -406,6 +406,7 @@ def test_what_a_run_starts_and_prefills_with():
     started, prefilled, *_ = eng.generate("hi", DenoiseSettings(), max_new_tokens=7, stop=("x", "y"), seed=3)
     assert isinstance(prefilled, Prefilled) and prefilled.tokens == started.prompt_tokens
     assert (started.kernels.name, started.kernels.reason) == ("reference", "scripted")
+    assert started.graphs == eng.graphs and eng.graphs.name == "off" and "CUDA" in eng.graphs.reason
     assert {k: started.settings[k] for k in ("max_new_tokens", "stop", "seed")} == {
         "max_new_tokens": 7, "stop": ("x", "y"), "seed": 3,
     }  # fmt: skip
@@ -428,6 +429,13 @@ def test_a_device_that_is_not_here_is_named():
 def test_an_unknown_dtype_is_named():
     with pytest.raises(UserError, match="dtype must be one of auto, float32, bfloat16, float16, got 'int3'"):
         Engine.load("nowhere", dtype="int3")
+
+
+def test_graphs_that_cannot_be_are_refused_before_a_long_load():
+    with pytest.raises(UserError, match="graphs=on cannot run: CUDA graphs need a CUDA device, the model is on cpu"):
+        Engine.load("nowhere", device="cpu", graphs="on")
+    with pytest.raises(UserError, match="graphs must be auto, on, off, got 'of'"):
+        Engine.load("nowhere", device="cpu", graphs="of")
 
 
 def test_the_literal_mask_in_a_prompt_is_only_text():

@@ -69,6 +69,21 @@ def test_rows_have_the_fields_of_the_interface():
     assert by["run_started"]["settings"]["coreset_top_p"] is None
 
 
+def test_a_run_may_tell_of_its_graphs():
+    """A field that traces recorded before lack: they load, and equal a run that tells it."""
+    older = EXAMPLES[0]
+    newer = replace(older, graphs=e.KernelChoice("off", "no card"))
+    data = json.loads(newer.to_json())
+    assert list(data) == ["event", *FIELDS["run_started"].split(), "graphs"]
+    assert data["graphs"] == {"name": "off", "reason": "no card"} and "graphs" not in older.to_json_dict()
+    back = e.from_json_dict(data)
+    assert back.graphs == newer.graphs and e.from_json_dict(older.to_json_dict()).graphs is None
+    assert back == newer == older and hash(newer) == hash(older)
+    assert replace(newer, kernels=e.KernelChoice("triton", "")) != newer
+    with pytest.raises(ValueError, match="run_started.graphs lacks the field 'reason'"):
+        e.from_json_dict(data | {"graphs": {"name": "on"}})
+
+
 @pytest.mark.parametrize("event", [x for x in EXAMPLES if hasattr(x, "ms") or hasattr(x, "seconds")],
                          ids=lambda event: type(event).__name__)
 def test_timings_take_no_part_in_equality(event):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -20,6 +21,7 @@ from clover_viz.errors import UserError
 from clover_viz.events import Text
 from clover_viz.settings import MODES, AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import Canvas, fold
+from clover_viz.ui.languages import CHINESE, spoken
 from clover_viz.ui.player import upload as player_upload
 from clover_viz.ui.player.link import LONGEST, link_of, settings_from_link
 from clover_viz.ui.player.page import player_page
@@ -28,6 +30,13 @@ from clover_viz.ui.player.shelf import FILES, RUNS, Shelf, recorded, shelve, sho
 from clover_viz.ui.player.upload import opened
 from clover_viz.ui.records import record
 from clover_viz.ui.theme import script
+
+
+
+def english(text):
+    """Words of a sentence of ours that stayed English; names of settings, events and choices may."""
+    return re.findall(r"\b(?:must|be|got|the|an?|of|in|is|no|not|none|or|at|line|this|that|one|link|it)\b", text)
+
 
 STORY = "The lamp counts.\n  - one\n  - two\n" * 3
 NAMES = ("board/fold.js", "player/time.js", "player/text.js")
@@ -258,6 +267,23 @@ def test_a_run_that_ended_is_shelved_once_with_its_prompt():
     assert shelve(broken) is None
 
 
+@pytest.mark.parametrize(
+    ("title", "told"),
+    [
+        ("JSON tool call \u00b7 denoise a block", "JSON 工具调用 \u00b7 逐块去噪"),
+        ("2. You must be it, got it? Go. \u00b7 draft and verify", "2. You must be it, got it? Go. \u00b7 草稿与验证"),
+        ("3. Stopped. Go on \u00b7 one token at a time", "3. Stopped. Go on \u00b7 逐个 token"),
+    ],
+)
+def test_a_title_in_chinese_keeps_what_the_visitor_wrote(title, told):
+    assert spoken(title, CHINESE) == told and spoken(title, "en") == title
+
+
+def test_every_recorded_title_has_its_chinese():
+    titles = [spoken(kept.title, CHINESE) for kept in recorded().values()]
+    assert len(set(titles)) == 9 and [t for t in titles if re.search("[a-z]{2}", t.replace("token", ""))] == []
+
+
 def test_a_long_prompt_is_cut_in_a_title():
     assert short("word " * 40) == "word " * 9 + "wo\u2026" and len(short("x" * 99)) == 48
 
@@ -302,6 +328,7 @@ def test_a_file_that_is_no_trace_is_refused_in_one_line(tmp_path, data, says):
         opened(file)
     line = str(refused.value)
     assert line.startswith("what.jsonl.gz line ") and says in line and "\n" not in line
+    assert english(re.sub(r"（.*）", "", spoken(line, CHINESE))) == []  # what a library says of it stands in brackets
 
 
 CASES = [
@@ -328,6 +355,7 @@ def test_a_trace_that_no_board_can_draw_is_refused_with_its_line(tmp_path, rows,
     with pytest.raises(UserError) as refused:
         opened(file)
     assert str(refused.value).startswith(f"odd.jsonl line {number}: ") and says in str(refused.value)
+    assert english(spoken(str(refused.value), CHINESE)) == []
 
 
 def test_a_position_that_goes_back_is_refused(tmp_path):
@@ -397,6 +425,7 @@ def test_a_bad_value_leaves_the_settings_alone_and_says_so_in_one_line(query, sa
     assert filled.values == {"prompt": "kept"}
     assert filled.line.startswith("The link's settings were left out: ") and says in filled.line
     assert "\n" not in filled.line
+    assert english(spoken(filled.line, CHINESE)) == []
 
 
 @pytest.mark.parametrize(
@@ -404,7 +433,7 @@ def test_a_bad_value_leaves_the_settings_alone_and_says_so_in_one_line(query, sa
     [
         DenoiseSettings(threshold=0.8, block_size=8, coreset_top_p=None, temperature=0.35),
         SpeculativeSettings(accept_rule="threshold", ratio=0.75, delta=0.1, draft_steps=3),
-        AutoregressiveSettings(repetition_penalty=1.2, stop_bias=3.0),
+        AutoregressiveSettings(repetition_penalty=1.2, stop_bias=3.0, think_close_bias=2.5),
     ],
     ids=MODES,
 )
@@ -419,7 +448,7 @@ def test_a_link_brings_a_runs_settings_back(settings):
     assert (values.pop("prompt"), values.pop("system")) == ("Hi \u00e9 & 1+1?", "Be\nbrief.")
     if values.pop("coreset", True) is False:
         values["coreset_top_p"] = None
-    hidden = {"allow_untrained_block", "think_close_bias", "stop"}
+    hidden = {"allow_untrained_block", "stop"}
     assert values == {name: value for name, value in kept.items() if name not in hidden}
 
 
@@ -430,7 +459,10 @@ def test_a_link_says_what_it_cannot_bring():
     assert "does not tell its prompt" in unknown.says and "prompt=" not in unknown.query
     long = link_of("denoise", settings | {"stop": ()}, "\u00e9" * LONGEST)
     assert "too long" in long.says and len(long.query) < 500
-    assert "not the conversation before it" in link_of("denoise", settings | {"stop": ()}, "a", earlier=2).says
+    before = link_of("denoise", settings | {"stop": ()}, "a", earlier=2)
+    assert "not the conversation before it" in before.says
+    for link in (link_of("denoise", settings, "a", earlier=2), unknown, long, before):
+        assert link.says and english(spoken(link.says, CHINESE)) == []
 
 
 # ---- the file that plays by itself

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -19,6 +20,7 @@ from clover_viz.ui.player.recording import keep, recording
 from clover_viz.ui.player.shelf import Shelf, recorded
 from clover_viz.ui.player.tab import fill_from_link, player_tab
 from clover_viz.ui.player.upload import opened
+from clover_viz.ui.player.words import LINES, PLAYER
 from clover_viz.ui.records import record
 from clover_viz.ui.runs.session import Session
 from clover_viz.ui.theme import BOARD_SCRIPTS, script, style
@@ -186,6 +188,21 @@ def test_the_file_breaks_no_serious_rule_of_access(sheet, tmp_path, scheme):
     assert serious(sheet) == []
 
 
+def test_the_file_speaks_its_readers_language(browser, tmp_path):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, locale="zh-CN")
+    page = context.new_page()
+    show(page, tmp_path, recorded()[LIST].recording, title="A run")
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    assert page.locator(".cv-lane-title").text_content() == "列表 \u00b7 逐块去噪"
+    assert page.locator(".cv-play").inner_text() == PLAYER["Again"]
+    said = page.locator(".cv-controls").inner_text() + page.locator(".cv-words").inner_text()
+    assert re.findall("[A-Za-z]{2,}", said.replace("token", "")) == []
+    assert page.get_by_role("slider", name=PLAYER["Position in the recording"]).count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    shot(page, "player-file-zh")
+    context.close()
+
+
 # ---- a live run on the chat's board
 
 
@@ -319,7 +336,8 @@ def test_examples_are_chosen_compared_and_played(visit):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.locator(".cv-play").click()
-    runs = [recorded()[f"list-{mode}.jsonl.gz"].events[-1].passes.after_prefill for mode in ("speculative", "autoregressive")]
+    ends = [recorded()[f"list-{mode}.jsonl.gz"].events[-1] for mode in ("speculative", "autoregressive")]
+    runs = [end.passes.after_prefill for end in ends]
     reading = f"Pass {max(runs)} of {max(runs)}"
     page.wait_for_function("said => document.querySelector('.cv-reading').textContent === said", arg=reading)
     assert [url for url in asked if "queue" in url or "component" in url] == [], "playing asks the server for nothing"
@@ -380,6 +398,21 @@ def test_a_link_fills_the_page_in_and_sends_nothing(visit):
     page.wait_for_selector(".toast-body")
     assert "threshold must be in [0, 1], got 3.0" in page.locator(".toast-body").inner_text()
     page.wait_for_function("document.querySelector('#prompt textarea').value === 'kept'")
+
+
+def test_a_chinese_visitor_is_told_in_chinese_what_is_wrong(visit, tmp_path):
+    page = visit("?" + urlencode({"threshold": 3}), locale="zh-CN")
+    page.wait_for_selector(".toast-body")
+    toast = page.locator(".toast-body").inner_text()
+    assert "没有采用链接里的设置：threshold 必须是 [0, 1] 内的数，收到 3.0。" in toast and LINES["Link"] in toast
+    page.get_by_role("tab").nth(1).click()
+    page.wait_for_selector(".cv-player .cv-tile")
+    page.locator("#player_open input, input[type=file]").first.set_input_files(
+        {"name": "cut.jsonl", "mimeType": "text/plain", "buffer": text_of(GOOD[:-1])}
+    )
+    page.wait_for_function("document.querySelector('.cv-player-note').textContent !== ''")
+    said = f"cut.jsonl 第 {len(GOOD)} 行：轨迹必须以 run_finished 结尾，文件却先结束了"
+    assert page.locator(".cv-player-note").text_content() == said
 
 
 def test_a_phone_in_the_dark_needs_no_scrolling_sideways(visit):

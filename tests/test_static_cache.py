@@ -16,13 +16,13 @@ from test_cache import assert_same, contents
 
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
-from clover_viz.events import KernelChoice
+from clover_viz.events import Denoised, Drafted, KernelChoice, TokenDecoded, Verified
 from clover_viz.model import graphs
 from clover_viz.model.clover import CloverForCausalLM
 from clover_viz.model.graphs import UNPROVEN, choose
 from clover_viz.model.static_passes import pack, unpack
-from clover_viz.model.steps import Steps
-from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
+from clover_viz.model.steps import StepOutput, Steps
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 MASK = TOY["mask_token_id"]
@@ -179,6 +179,62 @@ def test_one_packed_tensor_tells_a_step(model, steps):
         assert len(told.touched) == TOY["num_hidden_layers"]
 
 
+@pytest.fixture
+def walker(model):
+    """An engine over the static passes of a toy model, whose ids the tokenizer takes for bytes."""
+    return Engine(Steps(model, capture=False, positions=100, smallest=16), ByteTokenizer(), model.kernels)
+
+
+@pytest.fixture
+def asked(walker, monkeypatch):
+    """How often the token statistics were asked for outside a pass, and how often anything came from the device."""
+    seen = SimpleNamespace(statistics=0, copies=0)
+    stats, copy = walker._stats, torch.Tensor.cpu
+
+    def statistics(*given):
+        seen.statistics += 1
+        return stats(*given)
+
+    def copied(tensor):
+        seen.copies += 1
+        return copy(tensor)
+
+    walker._stats = statistics
+    monkeypatch.setattr(torch.Tensor, "cpu", copied)
+    return seen
+
+
+TOLD = [DenoiseSettings(), SpeculativeSettings(), SpeculativeSettings(draft_steps=2, threshold=0.5),
+        SpeculativeSettings(accept_rule="threshold"), AutoregressiveSettings(), DenoiseSettings(temperature=0.7),
+        DenoiseSettings(repetition_penalty=1.3), SpeculativeSettings(frequency_penalty=0.5),
+        AutoregressiveSettings(presence_penalty=1.0), DenoiseSettings(stop_bias=100.0)]  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", TOLD, ids=lambda s: f"{s.mode} {s.temperature} {s.repetition_penalty}")
+def test_a_run_takes_what_its_passes_found_already(walker, asked, monkeypatch, settings):
+    """The same events, to the bit, as when the statistics are made again from the logits; and each choice one copy."""
+    prompt = ids(13).tolist()
+    options = dict(max_new_tokens=30, seed=3, raw=True, top=settings.mode == "denoise")
+    found = list(walker.generate(prompt, settings, **options))
+    choices = sum(isinstance(event, (Denoised, Drafted, Verified, TokenDecoded)) for event in found)
+    first = settings.mode == "speculative"  # the first boundary is chosen before the first round
+    assert choices > 3 and asked.copies == choices + first
+    adjusted = walker.request((1,), settings.in_force(walker.checkpoint), Limits(1), False).adjustments
+    if settings.temperature:
+        assert asked.statistics == 0  # never wanted
+    elif adjusted.counting or adjusted.ramping:
+        # before there is a response there is nothing to adjust; the prompt's pass makes no statistics
+        assert choices + first - 2 <= asked.statistics <= choices + first
+    else:
+        assert asked.statistics == (settings.mode != "denoise")  # of the prompt's pass
+
+    monkeypatch.delattr(StepOutput, "told")
+    asked.statistics = 0
+    walker._remembered = None
+    assert list(walker.generate(prompt, settings, **options)) == found
+    assert asked.statistics == (0 if settings.temperature else choices + first)
+
+
 def test_what_was_packed_comes_out_to_the_bit():
     stats = (torch.tensor([248_319, 0]), torch.tensor([0.1, 1.0]), torch.tensor([12.4, 0.0]))
     routing = (torch.tensor([163]), torch.tensor([127]), torch.tensor([1.1]))
@@ -240,7 +296,13 @@ def test_in_bf16():
 
 @pytest.fixture(scope="module")
 def tiny():
-    return Engine.load(ROOT / "assets" / "clover-tiny", device="cpu", dtype="float32", graphs="on")
+    return Engine.load(ROOT / "assets" / "clover-tiny", device="cpu", dtype="float32")
+
+
+@pytest.fixture
+def stepping(tiny):
+    """The same model through its static passes, which are not captured here."""
+    return Engine(Steps(tiny.model, capture=False, positions=512), tiny.tokenizer, tiny.model.kernels)
 
 
 def test_clover_tiny(tiny):
@@ -262,31 +324,53 @@ def test_clover_tiny(tiny):
 
 @pytest.mark.parametrize("settings", [DenoiseSettings(), SpeculativeSettings(), AutoregressiveSettings()],
                          ids=lambda s: s.mode)  # fmt: skip
-def test_the_engine_writes_the_same_text(tiny, settings):
+def test_the_engine_writes_the_same_text(tiny, stepping, settings):
     """Also on a second turn, which reads on from the first one's cache."""
-    plain = Engine(tiny.model, tiny.tokenizer, tiny.model.kernels)
     messages = [{"role": "user", "content": "List the files that changed"}]
     for _ in range(2):
-        found, wanted = (e.complete(messages, settings, max_new_tokens=48) for e in (tiny, plain))
+        found, wanted = (e.complete(messages, settings, max_new_tokens=48) for e in (stepping, tiny))
         assert found.text == wanted.text and found.passes == wanted.passes and found.reason == wanted.reason
         messages += [{"role": "assistant", "content": wanted.text}, {"role": "user", "content": "And why?"}]
 
 
+def test_the_last_logits_of_a_pass_get_their_own_statistics(model, steps):
+    cache = both(model, steps, 11)[1]
+    out = steps.causal(ids(5), cache, last_only=True)
+    stats, routing = out.told()
+    wanted = model.kernels.token_stats(out.logits, MASK)
+    assert [len(part) for part in stats] == [5, 5, 5]
+    for part, of_last in zip(stats, wanted):
+        assert part[-1].tolist() == of_last.item()
+    for name in ("touched", "kept", "rerouted"):
+        assert getattr(routing, name).tolist() == getattr(out.routing, name).tolist()
+    assert stats.token.data_ptr() == out.packed.data_ptr()
+
+
 def test_who_gets_graphs(model, monkeypatch):
+    none_here = "CUDA graphs need a CUDA device, the model is on cpu"
     assert choose(model, "off") == (None, "asked for")
-    assert choose(model) == (None, "a CPU has no graphs")
-    steps, why = choose(model, "on")
-    assert not steps.graphs.capture and "CPU" in why and steps.cache.positions == TOY["max_position_embeddings"]
+    assert choose(model) == (None, none_here)
+    with pytest.raises(ValueError, match=f"^graphs=on cannot run: {none_here}$"):
+        choose(model, "on")
     with pytest.raises(ValueError, match="graphs must be auto, on, off, got 'maybe'"):
         choose(model, "maybe")
-    on_card = SimpleNamespace(device=torch.device("cuda"), kernels=KernelChoice("reference", ""))
-    assert choose(on_card) == (None, UNPROVEN)
-    with pytest.raises(ValueError, match="kernels=triton"):
-        choose(on_card, "on")
+    card = dict(device=torch.device("cuda"))
+    slow = SimpleNamespace(**card, kernels=KernelChoice("reference", ""))
+    assert choose(slow)[0] is None and "kernels=triton" in choose(slow)[1]
+    with pytest.raises(ValueError, match="^graphs=on cannot run: the reference's experts ask the host"):
+        choose(slow, "on")
+    fast = SimpleNamespace(**card, kernels=KernelChoice("triton", "Some Card"))
+    assert choose(fast) == (None, UNPROVEN) and choose(fast, "off") == (None, "asked for")
+    monkeypatch.setattr("clover_viz.model.steps.Steps", lambda model, capture: (model, capture))
+    assert choose(fast, "on") == ((fast, True), "asked for")
+
+
+def test_the_engine_says_why_there_are_none(model):
     engine = Engine(model, ByteTokenizer(), KernelChoice("reference", "toy"))
-    assert (engine.graphs.name, engine.graphs.reason) == ("off", "a CPU has no graphs")
-    with pytest.raises(UserError, match="graphs must be"):
-        Engine(model, ByteTokenizer(), KernelChoice("reference", "toy"), graphs="perhaps")
+    assert engine.graphs == KernelChoice("off", "CUDA graphs need a CUDA device, the model is on cpu")
+    for wrong, says in (("perhaps", "graphs must be"), ("on", "graphs=on cannot run")):
+        with pytest.raises(UserError, match=says):
+            Engine(model, ByteTokenizer(), KernelChoice("reference", "toy"), graphs=wrong)
 
 
 # Capturing, on a card that is not there
@@ -296,12 +380,12 @@ class Card:
     """Stands in for torch.cuda: notes what happens. A replay repeats nothing, so outputs stay those of the capture."""
 
     def __init__(self, monkeypatch):
-        self.seen = []
+        self.seen, self.pools = [], []
         stream = SimpleNamespace(wait_stream=lambda other: None)
         graph = SimpleNamespace(replay=lambda: self.seen.append("replay"))
         for name, value in {
             "Stream": lambda device: stream, "current_stream": lambda device: stream, "CUDAGraph": lambda: graph,
-            "graph_pool_handle": lambda: "pool", "stream": self.inside("side"), "device": self.inside("device"),
+            "graph_pool_handle": object, "stream": self.inside("side"), "device": self.inside("device"),
             "graph": self.inside("capture"),
         }.items():  # fmt: skip
             monkeypatch.setattr(torch.cuda, name, value)
@@ -310,7 +394,9 @@ class Card:
         @contextmanager
         def entered(*args, **kwargs):
             self.seen.append(name)
-            assert name != "capture" or (kwargs["pool"], kwargs["capture_error_mode"]) == ("pool", "thread_local")
+            if name == "capture":
+                assert kwargs["capture_error_mode"] == "thread_local"
+                self.pools.append(kwargs["pool"])
             yield
 
         return entered
@@ -320,13 +406,28 @@ def test_a_pass_is_captured_once_and_replayed(monkeypatch):
     card, runs = Card(monkeypatch), []
     held = graphs.Graphs(torch.device("cuda"), capture=True)
     for _ in range(3):
-        assert held.run("a", lambda: runs.append(1) or "out") == "out"
+        assert held.run(("a", 1), lambda: runs.append(1) or "out") == "out"
     assert len(runs) == graphs.WARMUPS + 1 and len(held) == 1
     assert card.seen == ["device", "side", "capture", "replay", "replay", "replay"]
-    held.run("b", lambda: None)
+    held.run(("b", 1), lambda: None)
     assert len(held) == 2
     held.capture = False
-    assert held.run("a", lambda: "as it is") == "as it is"
+    assert held.run(("a", 1), lambda: "as it is") == "as it is"
+
+
+def test_no_other_kind_s_graph_may_write_over_what_a_pass_handed_out(model, monkeypatch):
+    """A decode's logits are read after the advance that follows it. In a pool that both share, the graph of a longer
+    text would be given memory that the advance, captured before it, still works in."""
+    card = Card(monkeypatch)
+    steps = Steps(model, capture=True, positions=100, smallest=16)
+    cache = steps.new_cache()
+    for length in (10, 20):  # two buckets
+        cache.length = length
+        cache.advance(steps.causal(ids(1), cache).staged, 1)
+        steps.preview(ids(BLOCK), MASKED, cache, None)
+    decode, advance, preview, longer, longer_preview = card.pools
+    assert len({id(pool) for pool in (decode, advance, preview)}) == 3
+    assert longer is decode and longer_preview is preview
 
 
 def test_each_pass_size_and_bucket_has_its_graph_and_a_capture_commits_nothing(model, monkeypatch):

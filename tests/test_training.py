@@ -176,6 +176,15 @@ def test_the_rate_rises_stays_and_falls():
     assert all(a >= b for a, b in zip(rates[10:], rates[11:]))
 
 
+def test_the_rate_rises_and_falls_again():
+    plan = Plan(causal_steps=100, joint_steps=100, rise_again=100, warmup=10, cooldown=0.2, last_cooldown=0.5, rate=1.0)
+    rates = [plan.rate_at(step) for step in range(plan.steps)]
+    assert rates[:100] == [Plan(causal_steps=50, joint_steps=50, warmup=10, cooldown=0.2, rate=1.0).rate_at(s)
+                           for s in range(100)]  # fmt: skip
+    assert rates[100] == pytest.approx(0.1) and rates[109] == rates[150] == 1.0
+    assert rates[175] == pytest.approx(0.5) and rates[199] == pytest.approx(0.02)
+
+
 def worker(folder, plan):
     model = toy_model(num_hidden_layers=4)
     return Worker(model, Batches(examples, CHUNK, PAD, plan.seed), END, plan, folder, rank=0, workers=1)

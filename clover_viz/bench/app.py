@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
+import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
-from clover_viz.bench.paced import PacedEngine
+from clover_viz.bench import memory, soak
+from clover_viz.bench.paced import PacedEngine, PlayedEngine
 from clover_viz.bench.report import Row, headline, table
+from clover_viz.bench.soak import BOARD, PATIENCE, WAYS, Sample, take_turn
 from clover_viz.bench.timing import Spread
 from clover_viz.errors import UserError
+from clover_viz.settings import MODES
 from clover_viz.trace.store import play
 
 PACE, PASSES, ROUNDS = 100, 1000, 3  # passes a second, passes a run, runs of each kind
 TRACE = "prose-denoise.jsonl.gz"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-PATIENCE = 180_000  # milliseconds
-BOARD = "document.querySelector('.cv-board').parentElement.board"
 QUESTION = "What is a block?"
 
 
@@ -56,6 +62,41 @@ def run(folder: Path, traces: Path, where: dict[str, Any], told: Callable[[str],
     return {"text": text, "where": where, "rows": [row.as_dict() for row in rows]}
 
 
+def run_soak(
+    minutes: float, traces: Path, where: dict[str, Any], told: Callable[[str], object] = lambda line: None
+) -> dict:
+    """A visit of so many minutes: samples, growth and verdict, as text and data. Raises UserError without a browser."""
+    told(soak.HEAD)
+    with _chromium() as browser:
+        samples, did = soaked(browser, 60 * minutes, traces, told)
+    return soak.report(samples, where, did)
+
+
+def soaked(
+    browser, seconds: float, traces: Path, told: Callable[[str], object] = lambda line: None
+) -> tuple[list[Sample], dict[str, int]]:
+    """Samples of a page that stays open while recorded runs follow one another, and what its visitor did, in numbers.
+
+    A turn is one run in every mode, each watched, scrubbed or stopped in its turn, and a Clear: then the page is as it
+    was before, and a sample may be taken. The server has a process of its own, so that its memory is nobody else's.
+    """
+    did: Counter[str] = Counter()
+    load = partial(PlayedEngine.of, traces, PACE)
+    with _served_apart(load, "recorded runs") as server, _page(browser, server.address) as page:
+        devtools = page.context.new_cdp_session(page)
+        devtools.send("Performance.enable")
+
+        def turn(number: int) -> int:
+            did.update(take_turn(page, number))
+            return len(MODES)
+
+        def sample(seconds: float, runs: int) -> Sample:
+            return Sample(seconds, runs, **soak.browser_figures(devtools), server=server.memory())
+
+        samples = soak.visit(turn, sample, seconds, told)
+    return samples, {"runs": sum(did[way] for way in WAYS), **did}
+
+
 def _rate(name: str, above: list[float], below: list[float]) -> Row:
     rounds = [a / b for a, b in zip(above, below)]
     note = f"{median(above):.1f} of {median(below):.1f} passes a second"
@@ -84,20 +125,13 @@ def _watched(browser, address: str, engine: PacedEngine, scrub: bool = False) ->
         over = f"['finished', 'error'].includes({BOARD}.state)"
         page.wait_for_function(f"{BOARD}.live.records.length > 2", timeout=PATIENCE)
         while scrub and not page.evaluate(over):
-            _scrub(page)
+            soak.scrub(page)
         page.wait_for_function(over, timeout=PATIENCE)
         page.evaluate(f"{BOARD}.seek(null)")
         drawn = page.evaluate(f"{BOARD}.live.passes.preview")
         if drawn != PASSES:
             raise RuntimeError(f"the page folded {drawn} passes of {PASSES}")
     return engine.reached[-1]
-
-
-def _scrub(page) -> None:
-    """A visitor who goes back in the run, a few steps on, and to its end again."""
-    for act in ("seek(1)", "step(1)", "step(1)", "seek(null)"):
-        page.evaluate(f"{BOARD}.{act}")
-        page.wait_for_timeout(40)
 
 
 def _first(browser, address: str) -> tuple[float, float, float]:
@@ -137,6 +171,55 @@ def _served(load: Callable[[], Any], name: str) -> Iterator[str]:
         yield address
     finally:
         blocks.close(verbose=False)
+
+
+class _Server(NamedTuple):
+    """A page's server in another process. memory: asks it for its resident MiB, None where the system does not tell."""
+
+    address: str
+    memory: Callable[[], float | None]
+
+
+@contextmanager
+def _served_apart(load: Callable[[], Any], name: str) -> Iterator[_Server]:
+    """`_served` in a process of its own, which ends with this one. `load` has to be picklable."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, load, name), daemon=True)
+    process.start()
+    theirs.close()
+
+    def told(ask: str | None = None) -> Any:
+        try:
+            if ask:
+                ours.send(ask)
+            if ours.poll(PATIENCE / 1000):
+                return ours.recv()
+        except (EOFError, OSError):
+            raise RuntimeError("the page's server ended before its time") from None
+        raise RuntimeError(f"the page's server said nothing for {PATIENCE // 1000} seconds")
+
+    try:
+        yield _Server(told(), lambda: told("memory"))
+    finally:
+        ours.close()
+        process.join(10)
+        if process.is_alive():
+            process.terminate()
+
+
+def _serve(line, load: Callable[[], Any], name: str) -> None:
+    """Tells the address, then the memory whenever it is asked, after a garbage collection; ends when nobody listens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends both
+    with _served(load, name) as address:
+        line.send(address)
+        try:
+            while line.recv():
+                gc.collect()
+                found = memory.resident()
+                line.send(None if found is None else found / soak.MIB)
+        except EOFError:
+            return
 
 
 def chromium_path() -> str | None:

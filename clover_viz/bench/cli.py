@@ -6,6 +6,7 @@ from argparse import SUPPRESS, RawDescriptionHelpFormatter
 from importlib.util import find_spec
 from pathlib import Path
 
+from clover_viz.bench.soak import minutes
 from clover_viz.cli.console import DONE, Parser, at_least, check_output, notice, number, write
 from clover_viz.cli.flags import DEFAULT_MODEL
 from clover_viz.errors import UserError
@@ -34,6 +35,9 @@ def parser() -> Parser:
     p.add_argument("--layers", type=number, metavar="N", help="gpu: the model's first N layers, for a smaller card")
     p.add_argument("--minutes", type=number, default=8, metavar="N",
                    help="gpu: time for everything (default: %(default)s)")
+    p.add_argument("--soak", type=number, metavar="MINUTES",
+                   help="app: instead, keep a page open for 0.5 to 120 minutes (10 is a good soak) while runs follow one "
+                   "another, and tell whether browser and server grow")
     p.add_argument("--rehearse", action="store_true", help=SUPPRESS)  # gpu: a toy on the CPU
     p.add_argument("--json", metavar="FILE", help="write every figure there as well")
     return p
@@ -46,6 +50,7 @@ def main(argv: list[str]) -> int:
     for name in ("threads", "prompts", "layers", "minutes"):
         if getattr(args, name) is not None:
             at_least(f"--{name}", getattr(args, name), 1)
+    soak = None if args.soak is None else minutes(args.soak)
     check_output("--json", args.json)
     if args.what == "compile":
         return _tell(compile_kernels(), args.json)
@@ -55,7 +60,7 @@ def main(argv: list[str]) -> int:
     if not (folder / "config.json").is_file():
         raise UserError(f"--model must be a folder with a checkpoint (config.json), got {args.model!r}")
     if args.what == "app":
-        return _tell(measure_app(folder, args.threads), args.json)
+        return _tell(measure_app(folder, args.threads, soak), args.json)
     return _tell(measure_cpu(folder, args.threads, args.prompts), args.json)
 
 
@@ -91,8 +96,8 @@ def measure_gpu(layers: int | None, minutes: int, rehearse: bool, file: str | No
     return gpu.run(options, told=notice, saved=lambda found: _save(found, file))
 
 
-def measure_app(folder: Path, threads: int | None) -> dict:
-    """Runs `bench app`."""
+def measure_app(folder: Path, threads: int | None, soak: float | None = None) -> dict:
+    """Runs `bench app`, or its soak of so many minutes."""
     import torch
 
     from clover_viz.bench import app, report
@@ -100,7 +105,10 @@ def measure_app(folder: Path, threads: int | None) -> dict:
     if threads is not None:
         torch.set_num_threads(threads)
     where = report.machine(torch.get_num_threads(), "float32")
-    return app.run(folder, DEFAULT_MODEL.parent / "traces", where, told=notice)
+    traces = DEFAULT_MODEL.parent / "traces"
+    if soak is not None:
+        return app.run_soak(soak, traces, where, told=notice)
+    return app.run(folder, traces, where, told=notice)
 
 
 def measure_cpu(folder: Path, threads: int | None, prompts: int) -> dict:

@@ -106,7 +106,7 @@ def statistics(bench: Bench) -> float:
     def told():
         return pack(steps.kernels.token_stats(logits, mask), routing)
 
-    side = Side(lambda _: steps.graphs.run("statistics", told))
+    side = Side(lambda _: steps.graphs.run(("statistics",), told))
     with torch.inference_mode():
         return median(milliseconds(side, ROUNDS["graph"], bench.device))
 

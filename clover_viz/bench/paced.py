@@ -1,9 +1,10 @@
-"""An engine without a model: the passes of a recorded run, over and over, at a pace of its own."""
+"""Engines without a model: recorded runs at a pace of their own, over and over as one long run, or as they were."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from threading import Event as Flag
 from time import perf_counter, sleep
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 from clover_viz.events import (
     BlockOpened,
     Denoised,
+    Drafted,
     Event,
     KernelChoice,
     PassCounts,
@@ -18,9 +20,15 @@ from clover_viz.events import (
     Replayed,
     RunFinished,
     RunStarted,
+    TokenDecoded,
+    Verified,
 )
+from clover_viz.settings import MODES
+from clover_viz.trace.canvas import fold
+from clover_viz.trace.store import play
 
 CATCH_UP = 0.1  # seconds of delay that are made good; what is later than that is lost, and shows in `reached`
+KERNELS = KernelChoice("none", "the passes are recorded ones")
 
 
 class PacedEngine:
@@ -30,7 +38,7 @@ class PacedEngine:
     """
 
     def __init__(self, trace: Sequence[Event], passes: int, pace: float):
-        self.name, self.kernels = "paced", KernelChoice("none", "the passes are recorded ones")
+        self.name, self.kernels = "paced", KERNELS
         self.model = SimpleNamespace(device="no device")
         self.passes, self.pace = passes, pace
         self.reached: list[float] = []
@@ -43,23 +51,20 @@ class PacedEngine:
     def generate(self, messages, settings, cancel: Flag | None = None, gate=None, **_) -> Iterator[Event]:
         """A run's events; the settings have no say."""
         yield from self._head
-        began = due = perf_counter()
+        timer = _Timer(self.pace, gate)
         done = 0
         for event in self._endless():
             if not isinstance(event, BlockOpened):
                 if done == self.passes or cancel is not None and cancel.is_set():
                     break
-                if gate is not None:
-                    gate()
-                due = max(due + 1 / self.pace, perf_counter() - CATCH_UP)
-                sleep(max(0.0, due - perf_counter()))
+                timer.wait()
                 done += 1
             yield event
-        seconds = perf_counter() - began
-        if done == self.passes:
+        seconds, whole = timer.seconds, done == self.passes
+        if whole:
             self.reached.append(done / seconds)
         counts = PassCounts(prefill=1, preview=done)
-        yield replace(self._end, passes=counts, seconds=seconds, reason="length" if done == self.passes else "cancelled")
+        yield replace(self._end, passes=counts, seconds=seconds, reason="length" if whole else "cancelled")
 
     def _endless(self) -> Iterator[Event]:
         turn = 0
@@ -71,3 +76,64 @@ class PacedEngine:
                 else:
                     yield replace(event, block=block)
             turn += 1
+
+
+class PlayedEngine:
+    """Answers every message with the recorded run of the mode that is asked for, `pace` passes a second.
+
+    traces: the events of one whole run by mode. What else the settings and the message say has no say.
+    """
+
+    def __init__(self, traces: Mapping[str, Sequence[Event]], pace: float):
+        self.name, self.kernels = "recorded runs", KERNELS
+        self.model = SimpleNamespace(device="no device")
+        self.pace = pace
+        self._traces = traces
+
+    @classmethod
+    def of(cls, folder: Path, pace: float) -> PlayedEngine:
+        """Over the recorded prose of a folder of traces."""
+        return cls({mode: list(play(folder / f"prose-{mode}.jsonl.gz")) for mode in MODES}, pace)
+
+    def generate(self, messages, settings, cancel: Flag | None = None, gate=None, **_) -> Iterator[Event]:
+        """The run's events; once `cancel` is set no further pass, and the end counts what there was till then."""
+        *events, end = self._traces[settings.mode]
+        timer = _Timer(self.pace, gate)
+        for at, event in enumerate(events):
+            if isinstance(event, (Denoised, Replayed, Drafted, Verified, TokenDecoded)):
+                if cancel is None or not cancel.is_set():
+                    timer.wait()
+                if cancel is not None and cancel.is_set():  # it may have come while the run was held
+                    end = _stopped(events[:at], end)
+                    break
+            yield event
+        seconds = timer.seconds
+        yield replace(end, seconds=seconds, tokens_per_second=end.tokens / max(seconds, 1e-9))
+
+
+def _stopped(events: Sequence[Event], end: RunFinished) -> RunFinished:
+    """The end of a run that was stopped after these events."""
+    canvas = fold(events)
+    return replace(
+        end, reason="cancelled", text=canvas.text, tokens=canvas.count, passes=canvas.passes,
+        tokens_per_pass=canvas.tokens_per_pass, tokens_per_preview=canvas.tokens_per_preview,
+    )  # fmt: skip
+
+
+class _Timer:
+    """Waits for a visitor's gate and for the time of each pass, `pace` of them a second."""
+
+    def __init__(self, pace: float, gate):
+        self._pace, self._gate = pace, gate
+        self._began = self._due = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return perf_counter() - self._began
+
+    def wait(self) -> None:
+        if self._gate is not None:
+            self._gate()
+        self._due = max(self._due + 1 / self._pace, perf_counter() - CATCH_UP)
+        sleep(max(0.0, self._due - perf_counter()))

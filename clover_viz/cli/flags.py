@@ -36,6 +36,11 @@ def add_model(p: Parser) -> None:
     p.add_argument("--device", help="auto, cpu, cuda or cuda:N (default: auto)")
     p.add_argument("--dtype", help="auto, float32, bfloat16 or float16 (default: auto)")
     p.add_argument("--kernels", metavar="auto|reference|triton", help="default: auto")
+    p.add_argument(
+        "--graphs", metavar="auto|on|off",
+        help="passes as captured CUDA graphs; on needs a CUDA device and --kernels triton (default: auto, which is off "
+        "until graphs have run on a card)",
+    )  # fmt: skip
 
 
 def model_path(args: argparse.Namespace) -> str:
@@ -46,9 +51,10 @@ def load_engine(args: argparse.Namespace):
     """The engine that the flags of `add_model` ask for. Raises UserError for a value that loading refuses."""
     from clover_viz.engine import Engine  # brings torch, which a bad value need not wait for
 
-    given = ("auto" if value is None else value for value in (args.device, args.dtype, args.kernels))
+    choices = args.device, args.dtype, args.kernels, args.graphs
+    device, dtype, kernels, graphs = ("auto" if value is None else value for value in choices)
     with values_are_to_blame():
-        return Engine.load(model_path(args), *given, args.revision)
+        return Engine.load(model_path(args), device, dtype, kernels, args.revision, graphs)
 
 
 def add_prompt(p: Parser) -> None:

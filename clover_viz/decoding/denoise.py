@@ -41,9 +41,9 @@ def _denoise_block(
         began = perf_counter()
         masked = [slot is None for slot in fixed]
         ids = [request.mask_token_id if slot is None else slot.token_id for slot in fixed]
-        logits, routing = passes.preview(ids, masked)  # [B, V]
+        rows = passes.preview(ids, masked)
         known = [*response, *(slot.token_id for slot in fixed if slot is not None)]
-        choices = choose(passes.stats, logits, request, known, positions, step, routing)
+        choices = choose(passes.stats, rows.logits, request, known, positions, step, rows.routing, told=rows.stats)
 
         committed, forced = commit(choices.confidences, masked, settings.threshold)
         slots = [slot or _slot(i, "masked", choices, request) for i, slot in enumerate(fixed)]

@@ -28,14 +28,22 @@ class Stats(Protocol):
     probability: torch.Tensor
 
 
+class Rows(Protocol):
+    """What a pass hands out. stats: of all its tokens, of which the logits may be the last only; or None."""
+
+    logits: torch.Tensor  # [N, V]
+    routing: Routing
+    stats: Stats | None
+
+
 @dataclass(frozen=True)
 class Passes:
     """Every pass of a run. Each call runs one pass, is counted by its kind, and raises when the run was cancelled."""
 
-    preview: Callable[[Sequence[int], Sequence[bool]], tuple[torch.Tensor, Routing]]  # logits [B, V]; reads the cache
+    preview: Callable[[Sequence[int], Sequence[bool]], Rows]  # logits [B, V]; reads the cache
     replay: Callable[[Sequence[int]], None]  # writes a finished block to the cache
-    decode: Callable[[int], torch.Tensor]  # writes one token to the cache; logits [1, V] of the next
-    verify: Callable[[Sequence[int]], tuple[torch.Tensor, Routing]]  # a causal pass: logits [B, V]; reads the cache
+    decode: Callable[[int], Rows]  # writes one token to the cache; logits [1, V] of the next
+    verify: Callable[[Sequence[int]], Rows]  # a causal pass: logits [B, V]; reads the cache
     keep: Callable[[int], None]  # writes the first n tokens of the last verify to the cache; no pass
     stats: Callable[[torch.Tensor, int], Stats]  # of logits [N, V], with the mask token out
 
@@ -77,15 +85,20 @@ def choose(
     step: int,
     routing: Routing | None = None,
     drafts: Sequence[int] = (),
+    told: Stats | None = None,
 ) -> Choices:
     """The token of each row of logits [N, V], with one copy from the device for everything.
 
-    drafts: of a verify, N - 1 tokens; row i is about draft i, after the response and the drafts before it.
+    drafts: of a verify, N - 1 tokens; row i is about draft i, after the response and the drafts before it. told: what
+    `stats` says of these logits, or of more whose last rows they are, where the pass has asked it already.
 
     Raises FloatingPointError when the logits of a row are not finite numbers: no rule can choose among those.
     """
-    logits = adjust(logits.float(), request.adjustments, request.prompt, response, drafts)
-    if request.temperature == 0:
+    given = logits.float()
+    logits = adjust(given, request.adjustments, request.prompt, response, drafts)
+    if request.temperature == 0 and told is not None and logits is given:  # it knows nothing of adjusted ones
+        tokens, p = (part[-len(logits) :] for part in (told.token, told.probability))
+    elif request.temperature == 0:
         best = stats(logits, request.mask_token_id)
         tokens, p = best.token, best.probability
     else:

@@ -4,28 +4,28 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from time import perf_counter
 
-import torch
-
 from clover_viz.decoding.autoregressive import autoregress
-from clover_viz.decoding.passes import Passes, Request, choose, milliseconds, nine_digits
+from clover_viz.decoding.passes import Passes, Request, Rows, choose, milliseconds, nine_digits
 from clover_viz.decoding.rules import accept, accept_by_bar, acceptance_bar, commit
 from clover_viz.events import Boundary, Check, Draft, Drafted, Event, LayerExperts, LayerTouched, Verified
 from clover_viz.settings import SpeculativeSettings
 
 
 def speculate(
-    passes: Passes, settings: SpeculativeSettings, request: Request, logits: torch.Tensor
+    passes: Passes, settings: SpeculativeSettings, request: Request, rows: Rows
 ) -> Iterator[Event]:
     """Yields Drafted (one a preview) and Verified (one a round) until an end token, the token limit or the context.
 
-    logits [1, V]: of the prompt's last position, from prefill; they choose the first boundary. Where the context has
+    rows: one, of the prompt's last position, from prefill; it chooses the first boundary. Where the context has
     no room for another round, and for a response of that one token, the causal pass goes on alone: TokenDecoded.
     The cache holds the response without its last boundary, cut at the token limit and after an end token.
     """
     size, limit = settings.block_size, request.max_new_tokens
-    token = choose(passes.stats, logits, request, (), [len(request.prompt)], step=0).tokens[0]
+    token = choose(
+        passes.stats, rows.logits, request, (), [len(request.prompt)], step=0, told=rows.stats
+    ).tokens[0]  # fmt: skip
     if token in request.end_ids or limit == 1 or len(request.prompt) + size >= request.context:
-        yield from autoregress(passes, request, logits)
+        yield from autoregress(passes, request, rows)
         return
     boundary = Boundary(token, request.printable(token))
     response = [token]
@@ -65,9 +65,11 @@ def _draft(
         began = perf_counter()
         masked = [draft is None for draft in fixed]
         ids = [request.mask_token_id if draft is None else draft.token_id for draft in fixed]
-        logits, routing = passes.preview([boundary.token_id, *ids], [False, *masked])  # [B, V]
+        rows = passes.preview([boundary.token_id, *ids], [False, *masked])
         known = [*response, *(draft.token_id for draft in fixed if draft is not None)]
-        choices = choose(passes.stats, logits[1:], request, known, positions, step=0, routing=routing)
+        choices = choose(
+            passes.stats, rows.logits[1:], request, known, positions, step=0, routing=rows.routing, told=rows.stats
+        )  # fmt: skip
         drafts = [
             draft or Draft(slot, token, request.printable(token), nine_digits(p), top)
             for draft, slot, token, p, top in zip(fixed, slots, choices.tokens, choices.confidences, choices.top)
@@ -92,9 +94,12 @@ def _verify(
     """The causal pass over [boundary, drafts] and what it lets stand, written to the cache."""
     began = perf_counter()
     tokens = [draft.token_id for draft in drafts]
-    logits, routing = passes.verify([response[-1], *tokens])  # row i is about slot i + 1
+    rows = passes.verify([response[-1], *tokens])  # row i is about slot i + 1
     positions = range(start + 1, start + settings.block_size + 1)
-    choices = choose(passes.stats, logits, request, response, positions, step=0, routing=routing, drafts=tokens)
+    choices = choose(
+        passes.stats, rows.logits, request, response, positions, step=0, routing=rows.routing, drafts=tokens,
+        told=rows.stats,
+    )  # fmt: skip
     if settings.accept_rule == "exact":
         bars = [None] * len(tokens)
         accepted = accept(tokens, choices.tokens)

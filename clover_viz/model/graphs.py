@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import torch
 
 PREFERENCES = ("auto", "on", "off")
-# Why "auto" does not take graphs that have been tested without a card only.
+# Why "auto" does not take graphs that have been tested without a card only. A buffer read too late or written too early
+# would be no error but another text: only runs on a card can show that there is none.
 UNPROVEN = "the graphs have not run on a card yet; graphs=on asks for them"
 WARMUPS = 2  # the first run of a pass compiles kernels and makes workspaces, which a capture may not
 
@@ -19,21 +20,22 @@ class Captured(NamedTuple):
 
 
 class Graphs:
-    """Functions without arguments, by key. A function reads and writes tensors that stay where they are.
+    """Functions without arguments, by key: (kind, ...). A function reads and writes tensors that stay where they are.
 
-    capture: False runs every function as it is. It may be switched at any time; what was captured is kept.
+    capture: False runs every function as it is. It may be switched at any time; what was captured is kept. Graphs of
+    one kind share their memory: what one hands out holds until the next of that kind runs, whatever runs of the others.
     """
 
     def __init__(self, device: torch.device, capture: bool):
         self.device, self.capture = torch.device(device), capture
-        self._captured: dict[Hashable, Captured] = {}
-        self._pool = None
+        self._captured: dict[tuple[Hashable, ...], Captured] = {}
+        self._pools: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:
         return len(self._captured)
 
-    def run(self, key: Hashable, function: Callable[[], Any]) -> Any:
-        """What `function` returns. Replayed, its outputs are the same tensors every time: read them before the next."""
+    def run(self, key: tuple[Hashable, ...], function: Callable[[], Any]) -> Any:
+        """What `function` returns. Replayed, its outputs are the same tensors every time."""
         if not self.capture:
             return function()
         self.ready(key, function)
@@ -41,14 +43,15 @@ class Graphs:
         held.graph.replay()
         return held.outputs
 
-    def ready(self, key: Hashable, function: Callable[[], Any]) -> None:
+    def ready(self, key: tuple[Hashable, ...], function: Callable[[], Any]) -> None:
         """Captures, unless that was done or nothing is captured here. Runs the function: once more must do no harm."""
         if self.capture and key not in self._captured:
             with torch.cuda.device(self.device):
-                self._captured[key] = self._capture(function)
+                self._captured[key] = self._capture(key[0], function)
 
-    def _capture(self, function: Callable[[], Any]) -> Captured:
-        self._pool = self._pool or torch.cuda.graph_pool_handle()
+    def _capture(self, kind: Hashable, function: Callable[[], Any]) -> Captured:
+        if kind not in self._pools:
+            self._pools[kind] = torch.cuda.graph_pool_handle()
         side, here = torch.cuda.Stream(self.device), torch.cuda.current_stream(self.device)
         side.wait_stream(here)
         with torch.cuda.stream(side):
@@ -57,28 +60,41 @@ class Graphs:
         here.wait_stream(side)
         graph = torch.cuda.CUDAGraph()
         # thread_local: other threads of the app may use the card meanwhile
-        with torch.cuda.graph(graph, pool=self._pool, stream=side, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, pool=self._pools[kind], stream=side, capture_error_mode="thread_local"):
             outputs = function()
         return Captured(graph, outputs)
+
+
+def check(prefer: str, device: torch.device | str) -> None:
+    """Raises ValueError when `prefer` is unknown, or graphs are asked for where there can be none. Needs no model."""
+    if prefer not in PREFERENCES:
+        raise ValueError(f"graphs must be {', '.join(PREFERENCES)}, got {prefer!r}")
+    if prefer == "on" and (obstacle := _no_card(device)):
+        raise ValueError(f"graphs=on cannot run: {obstacle}")
 
 
 def choose(model, prefer: str = "auto") -> tuple[Any | None, str]:
     """The passes of a model as graphs (`clover_viz.model.steps.Steps`), or None for the model's own, and why.
 
-    "auto" is off, until graphs have run on a card. "on" captures on a card and runs the same code as it is on a CPU.
-    Raises ValueError when `prefer` is unknown, or the kernels are such that nothing can be captured.
+    "auto" is off, until graphs have run on a card. Raises ValueError when `prefer` is unknown, or "on" cannot be.
     """
-    if prefer not in PREFERENCES:
-        raise ValueError(f"graphs must be {', '.join(PREFERENCES)}, got {prefer!r}")
-    on_card = model.device.type == "cuda"
+    check(prefer, model.device)
     if prefer == "off":
         return None, "asked for"
-    if prefer == "auto":
-        return None, UNPROVEN if on_card else "a CPU has no graphs"
+    obstacle = _no_card(model.device)
+    if obstacle is None and model.kernels.name != "triton":
+        obstacle = "the reference's experts ask the host, which a graph cannot; kernels=triton do not"
+    if obstacle is None and prefer == "auto":
+        obstacle = UNPROVEN
+    if obstacle is not None:
+        if prefer == "on":
+            raise ValueError(f"graphs=on cannot run: {obstacle}")
+        return None, obstacle
     from clover_viz.model.steps import Steps
 
-    if not on_card:
-        return Steps(model, capture=False), "asked for; on a CPU the passes run as they are"
-    if model.kernels.name != "triton":
-        raise ValueError("graphs=on cannot run: the reference's experts ask the host, kernels=triton do not")
     return Steps(model, capture=True), "asked for"
+
+
+def _no_card(device: torch.device | str) -> str | None:
+    kind = torch.device(device).type
+    return None if kind == "cuda" else f"CUDA graphs need a CUDA device, the model is on {kind}"

@@ -6,6 +6,7 @@ They are the model's own passes but for the length, which is a tensor here and a
 from typing import NamedTuple
 
 import torch
+from clover_kernels.token_stats.reference import TokenStats
 
 from clover_viz.model.attention import rotation
 from clover_viz.model.clover import LayerRouting, by_layer
@@ -36,13 +37,18 @@ def pack(stats, routing: LayerRouting) -> torch.Tensor:
     return torch.cat([b.reshape(-1) for b in bits])
 
 
-def unpack(packed: torch.Tensor, tokens: int) -> Numbers:
-    """The inverse of `pack` for a pass of T tokens: the step's one copy from the device."""
-    packed = packed.cpu()
+def views(packed: torch.Tensor, tokens: int) -> tuple[TokenStats, LayerRouting]:
+    """What `pack` took of a pass of T tokens, where it lies: fp32, and int32 for whole numbers."""
     layers = len(packed) // 3 - tokens
-    parts = packed.split([tokens] * 3 + [layers] * 3)
-    real = [parts[i].view(torch.float32).tolist() for i in (1, 2, 5)]
-    return Numbers(parts[0].tolist(), *real[:2], parts[3].tolist(), parts[4].tolist(), real[2])
+    token, probability, entropy, touched, kept, rerouted = packed.split([tokens] * 3 + [layers] * 3)
+    stats = TokenStats(token, probability.view(torch.float32), entropy.view(torch.float32))
+    return stats, LayerRouting(touched, kept, rerouted.view(torch.float32))
+
+
+def unpack(packed: torch.Tensor, tokens: int) -> Numbers:
+    """The inverse of `pack` for a pass of T tokens, by one copy from the device."""
+    stats, routing = views(packed.cpu(), tokens)
+    return Numbers(*(part.tolist() for part in (*stats, *routing)))
 
 
 def preview(

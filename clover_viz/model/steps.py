@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import torch
+from clover_kernels.token_stats.reference import TokenStats
 
 from clover_viz.model import static_passes
 from clover_viz.model.cache import Staged
@@ -12,7 +13,7 @@ from clover_viz.model.static_cache import SMALLEST_BUCKET, StaticCache
 
 
 class StepOutput(NamedTuple):
-    """What a pass hands out. On a card its tensors are written anew by the next pass of the same kind and size.
+    """What a pass hands out. On a card its tensors are written anew by the next pass of the same kind.
 
     packed: see `static_passes.unpack`. staged: of a causal pass, for the cache's `advance`; None of a preview.
     """
@@ -21,6 +22,10 @@ class StepOutput(NamedTuple):
     routing: LayerRouting
     packed: torch.Tensor  # [3 T + 3 L] int32
     staged: Staged | None
+
+    def told(self) -> tuple[TokenStats, LayerRouting]:
+        """What the pass itself found out of all of its T tokens, and its routing: views of `packed`."""
+        return static_passes.views(self.packed, len(self.packed) // 3 - len(self.routing.touched))
 
 
 class Steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import accumulate
 
 from clover_viz.training import words
 from clover_viz.training.talk import small_talk
@@ -25,10 +26,17 @@ PLAIN_TYPES = {"count": "integer", "amount": "number", "time": "HH:MM", "date": 
 MAX_CHARS = 800  # no further request after this, which keeps most conversations below 384 tokens
 
 
-def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
+# Of the rounds that are no follow-up: a request no tool fits, small talk, a request without a needed argument.
+ROUNDS, MORE_DECLINES = (0.08, 0.05, 0.11), (0.15, 0.05, 0.18)
+
+
+def agent_turns(
+    rng: random.Random, split: str, unseen: bool, varied: bool = False, declining: bool = False
+) -> list[Turn]:
     """A conversation about two to five tools, of one to five requests.
 
-    `unseen` takes the held-out wordings, `varied` many more of the others.
+    `unseen` takes the held-out wordings, `varied` many more of the others; with `declining` more rounds end without a
+    call.
     """
     values = Values(rng, split)
     if rng.random() < 0.1:
@@ -38,15 +46,16 @@ def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = Fal
     turns = [Turn("system", f"{rng.choice(HEADS)}\n" + "\n".join(tool.schema() for tool in tools))]
     rounds = rng.choice((1, 2, 3, 3, 4, 5))
     last = None
+    refused, talked, asked = accumulate(MORE_DECLINES if declining else ROUNDS)
     for number in range(rounds):
         roll = rng.random()
         if last and last[0].kind.followups[unseen] and roll < 0.6:
             new, last = _followup(*last, values, unseen)
-        elif roll < 0.08:
+        elif roll < refused:
             new, last = _refusal(tools, kinds, values, unseen), None
-        elif roll < 0.13:
+        elif roll < talked:
             new, last = small_talk(values, unseen, varied), None
-        elif roll < 0.24:
+        elif roll < asked:
             new, last = _incomplete(rng.choice(tools), values, unseen)
         else:
             new, last = _request(rng.choice(tools), values, unseen)

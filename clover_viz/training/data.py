@@ -18,10 +18,11 @@ from clover_viz.training.structured import structured_turns
 from clover_viz.training.talk import accepted, talk_turns
 from clover_viz.training.turn import Turn
 
-MAKERS = {"agent": agent_turns, "structured": structured_turns, "talk": talk_turns}
+MAKERS = {"structured": structured_turns, "talk": talk_turns}
 SHARES = {"agent": 0.60, "structured": 0.15, "talk": 0.15, "prose": 0.10}  # of answer tokens
 MEAN_ANSWER_TOKENS = {"agent": 90, "structured": 34, "talk": 73, "prose": 250}  # measured, to turn shares into odds
 WORDINGS_FROM = 24 * 2336  # documents from this number on are worded in many more ways
+DECLINES_FROM = 24 * 3900  # from this number on more requests fit no tool or lack an argument
 MAX_TOKENS = 512
 PROSE_TOKENS = 250
 PROMPT_CHARS = 120  # about 60 tokens of prose
@@ -78,7 +79,8 @@ class Corpus:
         rng = random.Random(f"{self.seed}/{split}/{index}")
         kind = rng.choices(self._kinds, self._odds)[0]
         unseen = split == "heldout" and rng.random() < 1 / 3
-        return make_document(kind, rng, split, unseen, self.prose, split == "train" and index >= WORDINGS_FROM)
+        varied, declining = (split == "train" and index >= first for first in (WORDINGS_FROM, DECLINES_FROM))
+        return make_document(kind, rng, split, unseen, self.prose, varied, declining)
 
 
 def document(split: str, seed: int, index: int, prose: Prose | None = None) -> Document:
@@ -86,12 +88,15 @@ def document(split: str, seed: int, index: int, prose: Prose | None = None) -> D
 
 
 def make_document(
-    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, varied: bool = False
+    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, varied: bool = False,
+    declining: bool = False,
 ) -> Document:
     if kind == "prose":
         if prose is None:
             raise ValueError("kind prose needs a book: give prose=Prose.load(path)")
         return Document("prose", text=prose.chunk(rng, split))
+    if kind == "agent":
+        return Document("agent", tuple(agent_turns(rng, split, unseen, varied, declining)))
     if kind not in MAKERS:
         raise ValueError(f"kind must be one of {', '.join(SHARES)}, got {kind!r}")
     return Document(kind, tuple(MAKERS[kind](rng, split, unseen, varied)))

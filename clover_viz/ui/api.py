@@ -37,6 +37,7 @@ def endpoint(desk: Desk):
         presence_penalty: float = 0.0,
         frequency_penalty: float = 0.0,
         stop_bias: float = 0.0,
+        think_close_bias: float = 0.0,
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object."""
         try:
@@ -46,7 +47,7 @@ def endpoint(desk: Desk):
                 mode, coreset, threshold=threshold, block_size=block_size, coreset_top_p=coreset_top_p,
                 temperature=temperature, accept_rule=accept_rule, ratio=ratio, delta=delta, draft_steps=draft_steps,
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
-                frequency_penalty=frequency_penalty, stop_bias=stop_bias,
+                frequency_penalty=frequency_penalty, stop_bias=stop_bias, think_close_bias=think_close_bias,
             )  # fmt: skip
             limits = limits_of(max_new_tokens, seed)
         except ValueError as problem:
@@ -79,6 +80,6 @@ def endpoint(desk: Desk):
 FULL = "Too many visitors are waiting for the model just now: try again in a minute."
 
 
-def shown(message: str) -> gr.Error:
-    """An error that a visitor sees once, and the log not at all."""
-    return gr.Error(message, print_exception=False)
+def shown(message: str, title: str = "Error") -> gr.Error:
+    """An error that its reader sees once, and the log not at all. Programs get it in English."""
+    return gr.Error(message, title=title, print_exception=False)

@@ -10,21 +10,25 @@ import gradio as gr
 from clover_viz.ui.about import footer, news
 from clover_viz.ui.api import endpoint
 from clover_viz.ui.chat.tab import QUICK, RUNS, chat_tab
-from clover_viz.ui.languages import I18N
+from clover_viz.ui.languages import I18N, both
 from clover_viz.ui.lesson.tab import OPEN_LINKED, lesson_tab
 from clover_viz.ui.player.tab import fill_from_link, player_tab
 from clover_viz.ui.runs.desk import Desk
 from clover_viz.ui.theme import asset, style, theme
 
 BANNER = """<div class="cv-banner">{mark}<h1>Clover Viz</h1>
-<p>A language model that writes a block at a time: every step previews all open slots and commits the sure ones.</p>
+<p>{says}</p>
 </div>"""
+SAYS = (
+    "A language model that writes a block at a time: every step previews all open slots and commits the sure ones.",
+    "一个逐块写作的语言模型：每一步预览所有空着的槽位，并提交有把握的那些。",
+)
 
 
 def build(desk: Desk) -> gr.Blocks:
     """The page over one desk. Launch it with `launch_options()`."""
     with gr.Blocks(title="Clover Viz", analytics_enabled=False, fill_width=True, delete_cache=(3600, 3600)) as page:
-        gr.HTML(BANNER.format(mark=asset("mark.svg")), apply_default_css=False)
+        gr.HTML(BANNER.format(mark=asset("mark.svg"), says=both(*SAYS)), apply_default_css=False)
         with gr.Tabs(elem_id="tabs"):
             with gr.Tab(I18N("Chat"), id="chat"):
                 chat = chat_tab(page, desk)

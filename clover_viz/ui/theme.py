@@ -11,7 +11,8 @@ from clover_viz.ui.languages import phrases
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 
 # Whoever draws a run needs these scripts, in any order.
-BOARD_SCRIPTS = ("board/fold.js", "board/board.js", "board/tiles.js", "board/facts.js", "board/picker.js", "elements.js")
+BOARD_SCRIPTS = (*(f"board/{name}.js" for name in ("fold", "board", "tiles", "facts", "picker")), "elements.js")
+SHEETS = ("page.css", "board/board.css", "player/player.css", "charts/charts.css", "lesson/lesson.css")
 
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")
 MONO = ("ui-monospace", "SF Mono", "Cascadia Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace")
@@ -112,7 +113,7 @@ def theme() -> gr.themes.Base:
 
 def style() -> str:
     """All of the page's CSS: the palette as custom properties for light and dark, then the sheets."""
-    sheets = "\n".join(asset(name) for name in ("page.css", "board/board.css", "player/player.css", "charts/charts.css", "lesson/lesson.css"))
+    sheets = "\n".join(map(asset, SHEETS))
     return (
         f":root {{ {variables(LIGHT, RAMP_LIGHT)} --cv-mono: {_stack(MONO)}; }}\n"
         f":root.dark, :root .dark {{ {variables(DARK, RAMP_DARK)} }}\n{sheets}"
@@ -122,7 +123,8 @@ def style() -> str:
 def script(*names: str) -> str:
     """Scripts of this package, one after the other, and before them `tell`, which gives their words in the page's
     language: the text Gradio runs when a component appears."""
-    return "\n".join((asset("languages.js"), phrases(), *map(asset, names)))
+    folders = dict.fromkeys(name.partition("/")[0] for name in names)
+    return "\n".join((asset("languages.js"), phrases(*folders), *map(asset, names)))
 
 
 def drawn(*names: str, mount: str) -> gr.HTML:

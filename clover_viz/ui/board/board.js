@@ -246,9 +246,11 @@ class Board {
     if (this.at !== null && this.at < this.live.records.length) return this.fold.words || tell("Before the first event.");
     const last = { error: "The run ended with an error. Retry sends the message again.", stopped: "Stopped." };
     if (this.state === "stopped" && this.fold.end) return this.fold.words;
-    const told = (last[this.state] && tell(last[this.state])) || this.fold.words || this.note || tell(START[this.state] || "");
+    const note = tell.text(this.note);
+    const over = last[this.state] && tell(last[this.state]);
+    const told = over || this.fold.words || note || tell(START[this.state] || "");
     if (this.held) return `${told} ${tell("Held: \u201cNext pass\u201d lets the model go on.")}`;
-    return this.state === "running" && this.note && told !== this.note ? `${told} ${this.note}` : told;
+    return this.state === "running" && note && told !== note ? `${told} ${note}` : told;
   }
 
   drawChips() {

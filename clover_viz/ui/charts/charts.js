@@ -22,15 +22,15 @@ class ChartWords {
   }
 
   show(text) {
-    const { run, says, unit, parts, part } = text ? JSON.parse(text) : { run: "", says: "", unit: "", parts: [] };
-    this.run.textContent = run;
-    this.says.textContent = says;
+    const { run, says, unit, parts, part } = text ? JSON.parse(text) : { run: [], says: "", unit: "", parts: [] };
+    this.run.textContent = run.map(tell.text).join(tell(", "));
+    this.says.textContent = tell.text(says);
     this.choice.hidden = parts.length < 2;
-    this.unit.textContent = unit;
+    this.unit.textContent = tell.text(unit);
     this.part.replaceChildren();
     for (const [label, value] of parts) {
       const option = chartPart(this.part, "option");
-      option.textContent = label;
+      option.textContent = tell.text(label);
       option.value = String(value);
       option.selected = value === part;
     }
@@ -55,7 +55,7 @@ class ChartTable {
     this.details.addEventListener("toggle", () => this.fill());
     this.save = chartPart(this.root, "button", "cv-chart-save");
     this.save.type = "button";
-    this.save.textContent = "Download CSV";
+    this.save.textContent = tell("Download CSV");
     this.save.addEventListener("click", () => this.download());
     this.show("");
   }
@@ -66,7 +66,7 @@ class ChartTable {
     while (this.summary.nextSibling) this.summary.nextSibling.remove();
     if (!this.table) return;
     const { rows } = this.table;
-    this.summary.textContent = `Numbers (${rows.length} ${rows.length === 1 ? "row" : "rows"})`;
+    this.summary.textContent = tell("Numbers ({n} row) | Numbers ({n} rows)", { n: rows.length });
     this.fill();
   }
 
@@ -76,25 +76,28 @@ class ChartTable {
     const box = chartPart(this.details, "div", "cv-chart-box");
     box.tabIndex = 0;
     box.setAttribute("role", "region");
-    box.setAttribute("aria-label", `Numbers of the chart: ${name}`);
+    const of = name.map(tell.text).join(tell(", "));
+    box.setAttribute("aria-label", tell("Numbers of the chart: {name}", { name: of }));
     const table = chartPart(box, "table");
     const head = chartPart(chartPart(table, "thead"), "tr");
     columns.forEach((column, at) => {
       const cell = chartPart(head, "th", chartKind(rows[0][at]));
       cell.scope = "col";
-      cell.textContent = column;
+      cell.textContent = tell.text(column);
     });
     const body = chartPart(table, "tbody");
     for (const row of rows.slice(0, TABLE_ROWS)) {
       const line = chartPart(body, "tr");
-      for (const value of row) {
+      row.forEach((value, at) => {
         const cell = chartPart(line, "td", chartKind(value));
-        cell.textContent = chartValue(value);
-      }
+        const ours = typeof value === "string" && columns[at] !== "token"; // a token is the model's own
+        cell.textContent = ours ? tell.text(value) : chartValue(value);
+      });
     }
     if (rows.length <= TABLE_ROWS) return;
     const more = chartPart(this.details, "p", "cv-chart-more");
-    more.textContent = `The first ${TABLE_ROWS} of ${rows.length} rows; the CSV has all of them.`;
+    const values = { shown: TABLE_ROWS, total: rows.length };
+    more.textContent = tell("The first {shown} of {total} rows; the CSV has all of them.", values);
   }
 
   download() {
@@ -107,12 +110,12 @@ class ChartTable {
 }
 
 // Tells when the page changes between light and dark: a figure is made for one of them.
-function onTheme(tell) {
+function onTheme(act) {
   let dark = document.body.classList.contains("dark");
   new MutationObserver(() => {
     if (dark === document.body.classList.contains("dark")) return;
     dark = !dark;
-    tell(dark);
+    act(dark);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 }
 

@@ -12,7 +12,9 @@ from clover_viz.ui.charts import tables, words
 from clover_viz.ui.charts.heat import confidence_figure, experts_figure
 from clover_viz.ui.charts.lines import acceptance_figure, commits_figure, tokens_figure
 from clover_viz.ui.charts.look import look
+from clover_viz.ui.charts.retold import retold_figure
 from clover_viz.ui.charts.tables import ALL, PAGE, Table
+from clover_viz.ui.languages import CHINESE
 
 Parts = list[tuple[str, int]]  # what can be chosen within a chart: its name, and the number that stands for it
 
@@ -76,17 +78,21 @@ def parts(series: RunSeries, name: str) -> Parts:
     return [] if words.missing(series, name) else CHARTS[name].parts(series)
 
 
-def draw(series: RunSeries, name: str, part: int | None, dark: bool) -> Drawn:
-    """A chart of a run for one theme. part: one of `parts`; anything else stands for the first of them."""
+def draw(series: RunSeries, name: str, part: int | None, dark: bool, language: str = "en") -> Drawn:
+    """A chart of a run, its figure for one theme and language; words and table are English.
+
+    part: one of `parts`; anything else stands for the first of them.
+    """
     reason = words.missing(series, name)
     if reason:
         return Drawn(reason)
     chart = CHARTS[name]
     values = [value for _, value in chart.parts(series)] or [0]
     part = part if part in values else values[0]
-    return Drawn(
-        figure=chart.figure(series, part, look(dark)), words=chart.words(series, part), table=chart.table(series, part)
-    )
+    figure = chart.figure(series, part, look(dark))
+    if language == CHINESE:
+        figure = retold_figure(figure)
+    return Drawn(figure=figure, words=chart.words(series, part), table=chart.table(series, part))
 
 
 def _stretch(first: int, behind: int) -> str:

@@ -12,6 +12,7 @@ from clover_viz.events import Event
 from clover_viz.trace.series import RunSeries, run_series
 from clover_viz.ui.charts.drawing import ALL, CHARTS, Drawn, draw, parts
 from clover_viz.ui.charts.words import run_words
+from clover_viz.ui.languages import I18N, known, translated
 from clover_viz.ui.records import json_text
 from clover_viz.ui.theme import drawn as component
 
@@ -19,8 +20,9 @@ NO_RUN = "There is no finished run yet. Its charts can be drawn here once there 
 ASKED = {"concurrency_limit": None, "show_progress": "hidden", "api_visibility": "private"}
 CONFIG = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False}
 
-# Asked with every drawing: a figure is made for the theme that the page has.
-THEME = """(dark, ...rest) => [document.body.classList.contains("dark"), ...rest]"""
+# Asked with every drawing: a figure is made for the theme and the language that the page has.
+LOOK = """(dark, language, ...rest) => [
+  document.body.classList.contains("dark"), document.documentElement.lang, ...rest]"""
 WORDS = """const choose = (part) => trigger("part", { part });
 const words = new ChartWords(element.firstElementChild, "#NAME", "#NAME-plot", choose);
 watch("value", () => words.show(props.value));
@@ -43,24 +45,26 @@ def charts_panel(
     None while there is none. It is asked when the panel is opened and at its button, so the charts stay with one run
     until then. name: of the panel on its page, for more than one of them.
     """
-    with gr.Accordion(title, open=False, elem_id=name, elem_classes="cv-charts") as panel:
+    with gr.Accordion(I18N(title), open=False, elem_id=name, elem_classes="cv-charts") as panel:
         drawn = gr.State(None)  # (RunSeries, part) on show
-        dark = gr.Checkbox(False, visible=False)
-        offered = [(chart.label, chart.name) for chart in CHARTS.values()]
-        chart = gr.Radio(offered, value=offered[0][1], label="Chart", elem_id=f"{name}-chart")
+        dark, language = gr.Checkbox(False, visible=False), gr.Textbox("en", visible=False)
+        offered = translated((chart.label, chart.name) for chart in CHARTS.values())
+        chart = gr.Radio(offered, value=offered[0][1], label=I18N("Chart"), elem_id=f"{name}-chart")
         with gr.Row(elem_classes="cv-charts-head"):
             words = component("charts/charts.js", mount=WORDS.replace("NAME", name))
-            again = gr.Button("Draw the latest run", size="sm", elem_id=f"{name}-draw", elem_classes="cv-charts-draw")
+            again = gr.Button(
+                I18N("Draw the latest run"), size="sm", elem_id=f"{name}-draw", elem_classes="cv-charts-draw"
+            )
         plot = gr.Plot(
-            show_label=False, container=False, visible=False, elem_id=f"{name}-plot", elem_classes="cv-charts-plot"
+            show_label=False, container=False, visible="hidden", elem_id=f"{name}-plot", elem_classes="cv-charts-plot"
         )
         numbers = component("charts/charts.js", mount=NUMBERS)
-    asked = {"outputs": [drawn, words, plot, numbers], "js": THEME, **ASKED}
+    asked = {"outputs": [drawn, words, plot, numbers], "js": LOOK, **ASKED}
     for newest in (panel.expand, again.click):
-        newest(_fresh(get_events), [dark, chart, drawn, *inputs], **asked)
-    chart.input(_other, [dark, chart, drawn], **asked)
-    words.part(_part, [dark, chart, drawn], **asked)
-    words.themed(_same, [dark, chart, drawn], **asked)
+        newest(_fresh(get_events), [dark, language, chart, drawn, *inputs], **asked)
+    chart.input(_other, [dark, language, chart, drawn], **asked)
+    words.part(_part, [dark, language, chart, drawn], **asked)
+    words.themed(_same, [dark, language, chart, drawn], **asked)
     return panel
 
 
@@ -68,7 +72,7 @@ State = tuple[RunSeries, int | None] | None
 
 
 def _fresh(get_events: Callable[..., Sequence[Event] | None]):
-    def fresh(dark: bool, chart: str, drawn: State, *values: Any):
+    def fresh(dark: bool, language: str, chart: str, drawn: State, *values: Any):
         events = get_events(*values)
         if not events:
             return None, *_said(NO_RUN)
@@ -76,33 +80,33 @@ def _fresh(get_events: Callable[..., Sequence[Event] | None]):
             series = run_series(events)
         except ValueError as problem:
             return None, *_said(f"These events have no charts: {problem}.")
-        return _show(dark, chart, series, None)
+        return _show(dark, language, chart, series, None)
 
     return fresh
 
 
-def _other(dark: bool, chart: str, drawn: State):
+def _other(dark: bool, language: str, chart: str, drawn: State):
     """Another chart: of the same part, but one that can show all blocks begins with them."""
     if drawn is None:
         return None, *_said(NO_RUN)
     series, part = drawn
-    return _show(dark, chart, series, ALL if ALL in dict(parts(series, chart)).values() else part)
+    return _show(dark, language, chart, series, ALL if ALL in dict(parts(series, chart)).values() else part)
 
 
-def _part(dark: bool, chart: str, drawn: State, event: gr.EventData):
-    return _show(dark, chart, drawn[0], event.part) if drawn else (None, *_said(NO_RUN))
+def _part(dark: bool, language: str, chart: str, drawn: State, event: gr.EventData):
+    return _show(dark, language, chart, drawn[0], event.part) if drawn else (None, *_said(NO_RUN))
 
 
-def _same(dark: bool, chart: str, drawn: State):
-    return _show(dark, chart, *drawn) if drawn else (None, *_said(NO_RUN))
+def _same(dark: bool, language: str, chart: str, drawn: State):
+    return _show(dark, language, chart, *drawn) if drawn else (None, *_said(NO_RUN))
 
 
-def _show(dark: bool, chart: str, series: RunSeries, part: int | None):
+def _show(dark: bool, language: str, chart: str, series: RunSeries, part: int | None):
     """What is then on show, the words, the figure and the numbers. A part that the chart lacks stands for its first."""
     offered = parts(series, chart)
     if part not in dict(offered).values():
         part = next((value for _, value in offered), part)
-    made = draw(series, chart, part, dark)
+    made = draw(series, chart, part, dark, known(language))
     if made.missing:
         return (series, part), *_said(made.missing, run_words(series))
     words = {
@@ -113,10 +117,10 @@ def _show(dark: bool, chart: str, series: RunSeries, part: int | None):
     return (series, part), json_text(words), gr.update(value=_plotly(made), visible=True), _numbers(chart, of, made)
 
 
-def _said(says: str, run: str = ""):
+def _said(says: str, run: Sequence[str] = ()):
     """Words alone."""
     words = json_text({"run": run, "says": says, "parts": [], "part": None, "unit": ""})
-    return words, gr.update(value=None, visible=False), ""
+    return words, gr.update(value=None, visible="hidden"), ""
 
 
 def _plotly(made: Drawn) -> PlotData:
@@ -127,7 +131,7 @@ def _plotly(made: Drawn) -> PlotData:
 def _numbers(chart: str, of: str, made: Drawn) -> str:
     told = [CHARTS[chart].label, of] if of else [CHARTS[chart].label]
     return json_text({
-        "name": ", ".join(told),
+        "name": told,
         "file": "-".join(" ".join(["clover", chart, *told[1:]]).lower().split()) + ".csv",
         "columns": made.table.columns,
         "rows": made.table.rows,

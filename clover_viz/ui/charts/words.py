@@ -136,8 +136,8 @@ def tokens_words(series: RunSeries, part: int = 0) -> str:
     )
 
 
-def run_words(series: RunSeries) -> str:
-    """Which run the charts are of."""
+def run_words(series: RunSeries) -> list[str]:
+    """Which run the charts are of, word by word: a model has any name."""
     run, end = series.run, series.finished
     how = {"denoise": "Denoise a block", "speculative": "Draft and verify", "autoregressive": "One token at a time"}
     told = [how.get(series.mode, "A run"), f"{_n(series.stats.tokens, 'token')}"]
@@ -146,7 +146,7 @@ def run_words(series: RunSeries) -> str:
         told.append("not finished")
     elif end.reason == "cancelled":
         told.append("stopped")
-    return ", ".join(told)
+    return told
 
 
 def _share(some: int, of: int) -> str:

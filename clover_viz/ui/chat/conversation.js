@@ -24,7 +24,7 @@ class Conversation {
       const place = this.turns[at] || (this.turns[at] = this.make());
       set(place.prompt, turn.u);
       set(place.answer, turn.a || (["waiting", "running"].includes(turn.s) ? "\u2026" : ""));
-      set(place.note, turn.n);
+      set(place.note, tell.text(turn.n));
       place.copy.hidden = !turn.a || ["waiting", "running"].includes(turn.s);
       set(place.thinking, (turn.t || "").trim());
       place.thinking.parentNode.hidden = !place.thinking.textContent;

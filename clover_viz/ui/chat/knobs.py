@@ -23,14 +23,14 @@ def make_controls() -> dict[str, gr.components.Component]:
         info="A slot is committed once the model is surer of it than this.")
     put(gr.Radio, "block_size", list(BLOCK_SIZES), value=32, label="Block size",
         info="Slots denoised together, all of them in every step.")
-    put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier", visible=False,
+    put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier", visible="hidden",
         info="Which drafts the causal pass lets stand, from the left up to the first refused.")
     with gr.Accordion(I18N("More settings"), open=False):
-        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible=False,
+        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible="hidden",
             info="Threshold verifier: a draft this probable always stands.")
-        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible=False,
+        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible="hidden",
             info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.")
-        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible=False,
+        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible="hidden",
             info="Previews a round; all but the last commit slots over the threshold.")
         put(gr.Checkbox, "coreset", True, label="Limit experts to the block's coreset",
             info="Off: every slot takes its own experts, and a pass reads more of them.")
@@ -52,6 +52,9 @@ def make_controls() -> dict[str, gr.components.Component]:
                 info="Taken for every time the answer holds a token; 0 is off.")
             put(gr.Slider, "stop_bias", 0, 100, value=0, step=1, label="Stop bias",
                 info="Added to the end token's logit for every 1,000 tokens of the answer; 0 is off.")
+            put(gr.Slider, "think_close_bias", 0, 100, value=0, step=1, label="End-of-thinking bias",
+                info="Added to the end-of-thinking token's logit for every 1,000 tokens of an open thinking section; "
+                "0 is off.")
     return made
 
 
@@ -66,7 +69,7 @@ def fit(controls: dict) -> None:
 
     def fitting(mode: str, accept_rule: str, draft_steps: int):
         fits = visible(mode, accept_rule, draft_steps)
-        return [gr.update(visible=name in fits) for name in names]
+        return [gr.update(visible=name in fits or "hidden") for name in names]
 
     for choice in choices:
         choice.change(fitting, choices, [controls[name] for name in names], **QUICK)
@@ -80,7 +83,7 @@ def visible(mode: str, accept_rule: str, draft_steps: int) -> set[str]:
         idle |= IDLE_WHEN_EXACT if accept_rule == "exact" else set()
     known = (
         "threshold", "block_size", "accept_rule", "ratio", "delta", "draft_steps", "coreset_top_p", "temperature",
-        "repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias",
+        "repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias", "think_close_bias",
     )  # fmt: skip
     found = {name for name in known if has(mode, name) and name not in idle}
     return found | {"coreset"} if "coreset_top_p" in found else found

@@ -15,7 +15,7 @@ from clover_viz.ui.api import FULL, shown
 from clover_viz.ui.charts.panel import charts_panel
 from clover_viz.ui.chat.knobs import fit, make_controls
 from clover_viz.ui.controls import limits_of, settings_of
-from clover_viz.ui.languages import I18N, translated
+from clover_viz.ui.languages import I18N, language_of, spoken, translated
 from clover_viz.ui.player.shelf import shelve
 from clover_viz.ui.runs.desk import Desk
 from clover_viz.ui.runs.pacing import SPEEDS
@@ -70,7 +70,7 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
                 stop = gr.Button(I18N("Stop"), interactive=False, elem_id="stop")
             with gr.Row(elem_id="pacing"):
                 speed = gr.Radio(translated(SPEEDS), value="full", label=I18N("Speed"), elem_id="speed")
-                onward = gr.Button(I18N("Next pass"), variant="primary", size="sm", elem_id="next", visible=False)
+                onward = gr.Button(I18N("Next pass"), variant="primary", size="sm", elem_id="next", visible="hidden")
             with gr.Row(elem_id="examples"):
                 offers = [gr.Button(I18N(example.name), size="sm") for example in EXAMPLES]
                 retry = gr.Button(I18N("Retry"), size="sm", elem_id="retry")
@@ -107,22 +107,22 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
 
 
 def _begin(desk: Desk, names: tuple[str, ...]):
-    def begin(session: Session, prompt: str, speed: str, *values):
-        _prepare(desk, session, prompt, speed, dict(zip(names, values, strict=True)))
+    def begin(session: Session, request: gr.Request, prompt: str, speed: str, *values):
+        _prepare(desk, session, request, prompt, speed, dict(zip(names, values, strict=True)))
         return "", session.view(), *_buttons(running=True)
 
     return begin
 
 
 def _again(desk: Desk, names: tuple[str, ...]):
-    def again(session: Session, speed: str, *values):
+    def again(session: Session, request: gr.Request, speed: str, *values):
         if session.busy():
-            raise shown("A run is going in this conversation: stop it first.")
+            raise _told("A run is going in this conversation: stop it first.", request)
         if not session.turns:
-            raise shown("There is no message to try again yet.")
+            raise _told("There is no message to try again yet.", request)
         turn = session.turns.pop()
         try:
-            _prepare(desk, session, turn.prompt, speed, dict(zip(names, values, strict=True)))
+            _prepare(desk, session, request, turn.prompt, speed, dict(zip(names, values, strict=True)))
         except gr.Error:
             session.turns.append(turn)
             raise
@@ -131,18 +131,24 @@ def _again(desk: Desk, names: tuple[str, ...]):
     return again
 
 
-def _prepare(desk: Desk, session: Session, prompt: str, speed: str, controls: dict) -> None:
+def _prepare(desk: Desk, session: Session, request: gr.Request, prompt: str, speed: str, controls: dict) -> None:
     """Takes the prompt into the session with a run that is ready to start, or raises the reason why not."""
     reason = session.refuse(prompt) or (FULL if desk.full() else None)
     if reason:
-        raise shown(escape(reason))
+        raise _told(reason, request)
     tokens, seed, system = controls.pop("max_new_tokens"), controls.pop("seed"), controls.pop("system")
     try:
         settings, limits = settings_of(**controls), limits_of(tokens, seed)
         run = Run(desk, session.messages(prompt, system), settings, limits, speed=speed, top=True)
     except ValueError as problem:
-        raise shown(escape(str(problem))) from None
+        raise _told(str(problem), request) from None
     session.begin(run, prompt)
+
+
+def _told(problem: str, request: gr.Request) -> gr.Error:
+    """An error in the visitor's language, and without markup."""
+    language = language_of(request)
+    return shown(escape(spoken(problem, language)), spoken("Error", language))
 
 
 def _stream(page: gr.Blocks):
@@ -158,7 +164,7 @@ def _stream(page: gr.Blocks):
         finally:
             run.cancel()
         if run.error and session.run is run:
-            raise shown(escape(run.error))
+            raise _told(run.error, request)
 
     return stream
 
@@ -180,14 +186,14 @@ def _stop(session: Session) -> None:
         session.run.cancel()
 
 
-def _set_speed(session: Session, speed: str):
+def _set_speed(session: Session, request: gr.Request, speed: str):
     """Also of the run that is going; the Next button only where there is something to hold."""
     if session.run:
         try:
             session.run.pacing.set(speed)
         except ValueError as problem:
-            raise shown(escape(str(problem))) from None
-    return gr.update(visible=speed == "step")
+            raise _told(str(problem), request) from None
+    return gr.update(visible=speed == "step" or "hidden")
 
 
 def _next(session: Session) -> None:

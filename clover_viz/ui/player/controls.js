@@ -3,17 +3,17 @@ class Controls {
   constructor(root, player) {
     Object.assign(this, { root, player });
     const bar = make(root, "div", "cv-transport");
-    this.back = this.button(bar, "Step back", ICONS.back, () => player.step(-1));
+    this.back = this.button(bar, tell("Step back"), ICONS.back, () => player.step(-1));
     this.play = this.button(bar, "", ICONS.play, () => player.toggle());
     this.play.node.classList.add("cv-play");
     this.playWord = make(this.play.node, "span");
-    this.forward = this.button(bar, "Step", ICONS.forward, () => player.step(1));
+    this.forward = this.button(bar, tell("Step"), ICONS.forward, () => player.step(1));
     this.reading = make(bar, "p", "cv-reading");
     this.buildAxes(bar);
     this.buildSpeeds(bar);
     this.scrubber = make(root, "input", "cv-scrub");
     Object.assign(this.scrubber, { type: "range", min: 0, max: 0, value: 0 });
-    mark(this.scrubber, "aria-label", "Position in the recording");
+    mark(this.scrubber, "aria-label", tell("Position in the recording"));
     this.scrubber.addEventListener("input", () => player.scrub(Number(this.scrubber.value)));
     this.strips = make(root, "div", "cv-strips");
     this.aloud = make(root, "p", "cv-aloud");
@@ -35,11 +35,11 @@ class Controls {
   buildAxes(bar) {
     const group = make(bar, "div", "cv-choice");
     mark(group, "role", "group");
-    mark(group, "aria-label", "Time axis");
+    mark(group, "aria-label", tell("Time axis"));
     this.axes = Object.entries(AXES).map(([axis, { label }]) => {
       const node = make(group, "button");
       node.type = "button";
-      node.textContent = label;
+      node.textContent = tell(label);
       node.addEventListener("click", () => this.player.setAxis(axis));
       return { axis, node };
     });
@@ -47,7 +47,7 @@ class Controls {
 
   buildSpeeds(bar) {
     const label = make(bar, "label", "cv-speed");
-    make(label, "span").textContent = "Speed";
+    make(label, "span").textContent = tell("Speed");
     const speeds = make(label, "select");
     for (const speed of SPEEDS) speeds.add(new Option(`${speed}\u00d7`, speed, speed === 1, speed === 1));
     speeds.addEventListener("change", () => (this.player.speed = Number(speeds.value)));
@@ -56,7 +56,7 @@ class Controls {
   // ---- drawing
 
   load(recordings, track) {
-    this.titles = recordings.map(({ title }) => (recordings.length > 1 && title) || "");
+    this.titles = recordings.map(({ title }) => (recordings.length > 1 && tell.text(title)) || "");
     this.draw(track);
   }
 
@@ -84,9 +84,10 @@ class Controls {
       const d = marks.map((time) => `M${(1000 * (end ? time / end : 0)).toFixed(1)} 0v10`).join("");
       drawn(svg, "path", { d, class: `cv-pass cv-pass-${kind}` });
       const told = make(words, "span", `cv-kind cv-kind-${kind}`);
-      told.textContent = kind === "prefill" ? "prompt" : `${marks.length} ${kind}`;
+      told.textContent = kind === "prefill" ? tell("prompt") : tell(`{n} ${kind}`, { n: marks.length });
     }
-    make(words, "span").textContent = `${count(line.tokens, "token")}, ${line.time("ms", line.length).toFixed(0)} ms`;
+    const [tokens, ms] = [tell("{n} token | {n} tokens", { n: line.tokens }), line.time("ms", line.length).toFixed(0)];
+    make(words, "span").textContent = tell("{tokens}, {ms} ms", { tokens, ms });
   }
 
   // All that depends on the position.
@@ -97,11 +98,12 @@ class Controls {
     this.forward.node.disabled = position === length;
     this.play.node.disabled = !length;
     mark(this.play.path, "d", playing ? ICONS.pause : ICONS.play);
-    say(this.playWord, playing ? "Pause" : position && position === length ? "Again" : "Play");
+    say(this.playWord, tell(playing ? "Pause" : position && position === length ? "Again" : "Play"));
     this.clock(player.time);
     say(this.reading, this.words());
     mark(this.scrubber, "aria-valuetext", this.words());
-    if (!playing) say(this.aloud, [this.words(), ...player.lanes.map((lane) => lane.board.sentence())].join(". "));
+    if (playing) return;
+    say(this.aloud, [this.words(), ...player.lanes.map((lane) => lane.board.sentence())].join(tell(". ")));
   }
 
   // The thumb, which also moves between two positions while playing.
@@ -115,8 +117,11 @@ class Controls {
     const { player } = this;
     const { position, track, length } = player;
     const [time, end] = [track.time(position), track.end];
-    const where = track.axis === "ms" ? `${time.toFixed(0)} of ${end.toFixed(0)} ms` : `Pass ${time} of ${end}`;
-    return track.lines.length > 1 ? where : `${where}, event ${position} of ${length}`;
+    const where = track.axis === "ms"
+      ? tell("{time} of {end} ms", { time: time.toFixed(0), end: end.toFixed(0) })
+      : tell("Pass {time} of {end}", { time, end });
+    if (track.lines.length > 1) return where;
+    return tell("{where}, event {at} of {total}", { where, at: position, total: length });
   }
 }
 

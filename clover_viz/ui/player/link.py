@@ -38,11 +38,12 @@ SETTINGS = {
     "threshold": _real, "block_size": _whole, "accept_rule": _text, "ratio": _real, "delta": _real,
     "draft_steps": _whole, "coreset_top_p": _real, "temperature": _real, "repetition_penalty": _real,
     "presence_penalty": _real, "frequency_penalty": _real, "stop_bias": _real,
+    "think_close_bias": _real,
 }  # fmt: skip
 LIMITS = {"max_new_tokens": _whole, "seed": _whole}
 TEXTS = {"prompt": _text, "system": _text}
 KNOWN = {"mode", *SETTINGS, *LIMITS, *TEXTS}
-QUIET = {"allow_untrained_block": False, "think_close_bias": 0.0, "stop": []}  # not on the page; harmless as here
+QUIET = {"allow_untrained_block": False, "stop": []}  # not on the page; harmless as here
 
 
 class Link(NamedTuple):

@@ -37,6 +37,7 @@ h1 {{ font-size: 21px; font-weight: 650; letter-spacing: -0.02em; margin: 0 0 14
 <script type="application/json" id="recordings">{data}</script>
 <script>
 {scripts}
+document.documentElement.lang = tell.language = known(navigator.language);
 const recordings = JSON.parse(document.getElementById("recordings").textContent);
 const player = new Player(document.getElementById("player"));
 player.load(...recordings);

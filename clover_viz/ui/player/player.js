@@ -9,7 +9,7 @@ class Player {
     this.track = new Track([], "passes");
     root.classList.add("cv-player");
     mark(root, "role", "group");
-    mark(root, "aria-label", "Player");
+    mark(root, "aria-label", tell("Player"));
     this.controls = new Controls(make(root, "div", "cv-controls"), this);
     this.stage = make(root, "div", "cv-lanes");
     root.addEventListener("keydown", (event) => this.key(event));
@@ -160,9 +160,10 @@ class Lane {
     for (const [name, where] of Object.entries(LANE_PARTS)) {
       this.node.querySelector(where).classList.toggle("cv-off", !parts.includes(name));
     }
-    say(this.title, recording.title || "");
-    this.title.hidden = !recording.title;
-    mark(this.board.root, "aria-label", recording.title ? `Block board: ${recording.title}` : "Block board");
+    const title = tell.text(recording.title || "");
+    say(this.title, title);
+    this.title.hidden = !title;
+    mark(this.board.root, "aria-label", title ? tell("Block board: {title}", { title }) : tell("Block board"));
     this.text.load(recording);
     this.board.frame(JSON.stringify({ run: id, state: "finished", from: 0, records: recording.records }));
   }

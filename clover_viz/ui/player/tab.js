@@ -4,11 +4,11 @@ class PlayerTab {
     this.player = new Player(make(root, "div"));
     const share = make(root, "div", "cv-sharing");
     this.link = make(share, "a", "cv-link");
-    this.link.textContent = "Chat with this prompt and these settings";
+    this.link.textContent = tell("Chat with this prompt and these settings");
     Object.assign(this.link, { target: "_blank", rel: "noopener" });
     this.copy = make(share, "button", "cv-button");
     this.copy.type = "button";
-    this.copy.textContent = "Copy link";
+    this.copy.textContent = tell("Copy link");
     this.copy.addEventListener("click", () => this.copyLink());
     this.says = make(share, "p", "cv-says");
     mark(this.says, "role", "status");
@@ -24,16 +24,29 @@ class PlayerTab {
     this.share.hidden = !link;
     if (!link) return;
     this.link.href = link.query;
-    say(this.says, link.says);
+    say(this.says, tell.text(link.says));
   }
 
   async copyLink() {
     try {
       await navigator.clipboard.writeText(this.link.href);
-      say(this.says, "Copied.");
+      say(this.says, tell("Copied."));
     } catch {
-      say(this.says, `The browser forbids copying. The link is ${this.link.href}`);
+      say(this.says, tell("The browser forbids copying. The link is {link}", { link: this.link.href }));
     }
+  }
+}
+
+// One line that says what is wrong, or nothing.
+class PlayerNote {
+  constructor(node) {
+    this.node = node;
+    node.className = "cv-player-note";
+    mark(node, "role", "alert");
+  }
+
+  show(text) {
+    say(this.node, tell.text(text || ""));
   }
 }
 

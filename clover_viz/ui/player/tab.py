@@ -11,6 +11,7 @@ from pathlib import Path
 import gradio as gr
 
 from clover_viz.errors import UserError
+from clover_viz.ui.languages import CHINESE, I18N, both, language_of, spoken
 from clover_viz.ui.player.link import link_of, settings_from_link
 from clover_viz.ui.player.page import SCRIPTS, player_page
 from clover_viz.ui.player.recording import Kept
@@ -26,14 +27,15 @@ STAGE = """const tab = new PlayerTab(element.firstElementChild);
 element.player = tab.player;
 watch("value", () => tab.show(props.value));
 tab.show(props.value);"""
-NOTE = """const note = element.firstElementChild;
-note.className = "cv-player-note";
-note.setAttribute("role", "alert");
-watch("value", () => (note.textContent = props.value));
-note.textContent = props.value;"""
+NOTE = """const note = new PlayerNote(element.firstElementChild);
+watch("value", () => note.show(props.value));
+note.show(props.value);"""
 COURIER = """watch("value", () => saveFile(props.value));"""
 
-ABOUT_TRACES = f"A trace holds every event of one run: .jsonl or .jsonl.gz, at most {MEGABYTES} MB unpacked."
+ABOUT_TRACES = (
+    f"A trace holds every event of one run: .jsonl or .jsonl.gz, at most {MEGABYTES} MB unpacked.",
+    f"轨迹保存一次运行的所有事件：.jsonl 或 .jsonl.gz，解压后最多 {MEGABYTES} MB。",
+)
 
 _numbers = count(1)  # of files sent: the same file twice is still news to the page
 
@@ -43,17 +45,17 @@ def player_tab(session: gr.State, tab: gr.Tab) -> None:
     choices = [(kept.title, key) for key, kept in recorded().items()]
     first = choices[0][1] if choices else None
     with gr.Row(elem_id="player_choice"):
-        run = gr.Dropdown(choices, value=first, label="Run", elem_id="player_run")
-        other = gr.Dropdown([ALONE, *choices], value="", label="Compared with", elem_id="player_other")
-        upload = gr.UploadButton("Open a trace file", elem_id="player_open", size="sm")
-    note = drawn(mount=NOTE)
+        run = gr.Dropdown(choices, value=first, label=I18N("Run"), elem_id="player_run")
+        other = gr.Dropdown([ALONE, *choices], value="", label=I18N("Compared with"), elem_id="player_other")
+        upload = gr.UploadButton(I18N("Open a trace file"), elem_id="player_open", size="sm")
+    note = drawn("player/tab.js", "elements.js", mount=NOTE)
     note.value = "" if choices else "No recorded traces are here: open one, or run the model."
     stage = drawn(*SCRIPTS, "player/tab.js", mount=STAGE)
     stage.value = _shown([recorded()[first]]) if first else ""
     with gr.Row(elem_id="player_files"):
-        trace = gr.Button("Download the trace", size="sm")
-        page = gr.Button("Download as a web page", size="sm")
-        gr.HTML(f'<p class="cv-says">{ABOUT_TRACES}</p>', apply_default_css=False)
+        trace = gr.Button(I18N("Download the trace"), size="sm")
+        page = gr.Button(I18N("Download as a web page"), size="sm")
+        gr.HTML(f'<p class="cv-says">{both(*ABOUT_TRACES)}</p>', apply_default_css=False)
     courier = drawn("player/tab.js", mount=COURIER)
 
     for choice in (run, other):
@@ -71,7 +73,8 @@ def fill_from_link(page: gr.Blocks, prompt: gr.Textbox, controls: dict) -> None:
     def fill(request: gr.Request):
         filled = settings_from_link(dict(request.query_params), ranges)
         if filled.line:
-            gr.Warning(escape(filled.line), duration=None, title="Link")
+            language = language_of(request)
+            gr.Warning(escape(spoken(filled.line, language)), duration=None, title=spoken("Link", language))
         given = filled.values
         return [gr.update(value=given[name]) if name in given else gr.update() for name in ("prompt", *controls)]
 
@@ -92,35 +95,37 @@ def _choose(session, run: str | None, other: str | None) -> tuple:
     return _shown(kept), ""
 
 
-def _open(session, path: str, other: str | None) -> tuple:
+def _open(session, request: gr.Request, path: str, other: str | None) -> tuple:
     try:
         kept = opened(Path(path))
     except UserError as problem:
         return gr.skip(), gr.skip(), gr.skip(), str(problem)
-    return _listed(session, session.shelf.put_file(kept), other)
+    return _listed(session, request, session.shelf.put_file(kept), other)
 
 
-def _arrive(session, run: str | None, other: str | None) -> tuple:
+def _arrive(session, request: gr.Request, run: str | None, other: str | None) -> tuple:
     """The newest run of the page when there is one that was not yet shown here; else the lists, brought up to date."""
     news, session.shelf.news = session.shelf.news, None
     if news or run and session.shelf.get(run) is None:
-        return _listed(session, news or session.shelf.choices()[0][1], "")
-    return _lists(session, run, other) + (gr.skip(), gr.skip())
+        return _listed(session, request, news or session.shelf.choices()[0][1], "")
+    return _lists(session, request, run, other) + (gr.skip(), gr.skip())
 
 
-def _listed(session, run: str, other: str | None) -> tuple:
+def _listed(session, request: gr.Request, run: str, other: str | None) -> tuple:
     """The lists, and a run of them on the stage."""
     if other and session.shelf.get(other) is None:
         other = ""
-    return _lists(session, run, other) + _choose(session, run, other)
+    return _lists(session, request, run, other) + _choose(session, run, other)
 
 
-def _lists(session, run: str | None, other: str | None) -> tuple:
-    choices = session.shelf.choices()
+def _lists(session, request: gr.Request, run: str | None, other: str | None) -> tuple:
+    """Their titles in the visitor's language, which a list cannot look up by itself."""
+    language = language_of(request)
+    alone, *choices = ((spoken(title, language), key) for title, key in (ALONE, *session.shelf.choices()))
     keys = [key for _, key in choices]
     run = run if run in keys else next(iter(keys), None)
     other = other if other in keys else ""
-    return gr.update(choices=choices, value=run), gr.update(choices=[ALONE, *choices], value=other)
+    return gr.update(choices=choices, value=run), gr.update(choices=[alone, *choices], value=other)
 
 
 def _save_trace(session, run: str | None) -> tuple:
@@ -130,12 +135,13 @@ def _save_trace(session, run: str | None) -> tuple:
     return _file(f"{_slug(kept.title)}.jsonl.gz", "application/gzip", kept.trace), ""
 
 
-def _save_page(session, run: str | None, other: str | None) -> tuple:
+def _save_page(session, request: gr.Request, run: str | None, other: str | None) -> tuple:
     kept = [session.shelf.get(key) for key in (run, other) if key]
     if not kept or None in kept:
         return gr.skip(), GONE
-    title = " and ".join(one.title for one in kept)
-    text = player_page([one.recording for one in kept], title)
+    language, title = language_of(request), " and ".join(one.title for one in kept)
+    said = (" 与 " if language == CHINESE else " and ").join(spoken(one.title, language) for one in kept)
+    text = player_page([one.recording for one in kept], said)
     return _file(f"{_slug(title)}.html", "text/html", text.encode()), ""
 
 

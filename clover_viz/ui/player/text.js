@@ -3,7 +3,7 @@ class SoFar {
   constructor(parent) {
     this.node = make(parent, "div", "cv-sofar");
     mark(this.node, "role", "region");
-    mark(this.node, "aria-label", "Text so far");
+    mark(this.node, "aria-label", tell("Text so far"));
     mark(this.node, "tabindex", "0"); // it scrolls
     this.seen = make(this.node, "div");
     this.thinking = make(this.seen, "div", "cv-sofar-thinking");
