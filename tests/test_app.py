@@ -308,7 +308,9 @@ def test_settings_reach_the_engine(visitor, engine):
     visitor.page.locator("#coreset").get_by_role("checkbox").uncheck()
     visitor.page.locator("#system textarea").fill("Be brief.")
     visitor.page.get_by_text("Against repetition").click()
-    visitor.page.locator("#presence_penalty input[type=number]").fill("0.5")
+    penalty = visitor.page.locator("#presence_penalty input[type=number]")
+    penalty.fill("0.5")
+    penalty.blur()
     visitor.ask("go")
     assert visitor.page.locator(".cv-tile").count() == 8
     assert engine.calls[-1] == [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "go"}]
@@ -500,7 +502,7 @@ def test_a_client_that_never_reads_piles_up_no_messages(engine):
             "mode": "denoise", "threshold": 0.95, "block_size": 32, "accept_rule": "exact", "ratio": 0.9, "delta": 0.6,
             "draft_steps": 1, "coreset": True, "coreset_top_p": 0.9, "temperature": 0, "max_new_tokens": 1000,
             "seed": 0, "system": "", "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0,
-            "stop_bias": 0,
+            "stop_bias": 0, "think_close_bias": 0,
         }  # fmt: skip
         with gr.Blocks():
             order = make_controls()  # the page's controls, in its order

@@ -105,7 +105,7 @@ def test_each_setting_reaches_the_modes_that_have_it(loads, capsys, monkeypatch)
             "--stop", "x", "--seed", "4", "--system", "be kind"]  # fmt: skip
     assert main(["compare", "hi", *argv]) == 0
     assert shown(capsys)[""][2] == "speculative (threshold, lossy)"
-    assert loads.paths == [("there", "cpu", "auto", "auto", None)]
+    assert loads.paths == [("there", "cpu", "auto", "auto", None, "auto")]
     prompt = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
     assert asked[:3] == [
         (prompt, AutoregressiveSettings(presence_penalty=1), 3, ("x",), 4),

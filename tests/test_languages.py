@@ -366,6 +366,7 @@ def test_a_chinese_visitor_meets_no_english(browser):
             }""")
             assert FIGURES["slot"] in drawn and [text for text in drawn if english(text)] == []
             page.locator(".cv-chart-details summary").click()
+            page.locator(".cv-chart-box th").first.wait_for()
             heads = page.locator(".cv-chart-box th").all_text_contents()
             assert heads == [SAID[name] for name in ("step", "slot", "token", "confidence", "committed")]
             visitor.shoot("zh-charts")

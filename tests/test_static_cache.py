@@ -158,9 +158,10 @@ def test_rejected_drafts_leave_no_trace(model, steps):
 
 
 def assert_same_values(one, other):
+    # Up to rounding: how rows are added up depends on the rejected ones beside them, pass after pass.
     for name, tensor in one[0].items():
-        torch.testing.assert_close(other[0][name], tensor, **CLOSE, msg=name)
-    torch.testing.assert_close(other[1], one[1], **CLOSE)
+        torch.testing.assert_close(other[0][name], tensor, atol=3e-5, rtol=0, msg=name)
+    torch.testing.assert_close(other[1], one[1], atol=3e-5, rtol=0)
 
 
 def test_one_packed_tensor_tells_a_step(model, steps):

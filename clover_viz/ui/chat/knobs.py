@@ -26,11 +26,11 @@ def make_controls() -> dict[str, gr.components.Component]:
     put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier", visible="hidden",
         info="Which drafts the causal pass lets stand, from the left up to the first refused.")
     with gr.Accordion(I18N("More settings"), open=False):
-        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible="hidden",
+        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible=False,
             info="Threshold verifier: a draft this probable always stands.")
-        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible="hidden",
+        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible=False,
             info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.")
-        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible="hidden",
+        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible=False,
             info="Previews a round; all but the last commit slots over the threshold.")
         put(gr.Checkbox, "coreset", True, label="Limit experts to the block's coreset",
             info="Off: every slot takes its own experts, and a pass reads more of them.")
@@ -60,6 +60,9 @@ def make_controls() -> dict[str, gr.components.Component]:
 
 IDS = {"coreset_top_p": "top_p", "max_new_tokens": "tokens"}  # where an element's name differs from the setting's
 IDLE_WHEN_EXACT = {"ratio", "delta"}
+# Gradio never frees a component that goes out of view by visible=False, so these stay in the page, hidden. Those of the
+# folded settings cannot: one that is told to be hidden before it was ever unfolded does not come back into view.
+UNFOLDED = {"threshold", "block_size", "accept_rule"}
 
 
 def fit(controls: dict) -> None:
@@ -69,7 +72,7 @@ def fit(controls: dict) -> None:
 
     def fitting(mode: str, accept_rule: str, draft_steps: int):
         fits = visible(mode, accept_rule, draft_steps)
-        return [gr.update(visible=name in fits or "hidden") for name in names]
+        return [gr.update(visible=name in fits or (name in UNFOLDED and "hidden")) for name in names]
 
     for choice in choices:
         choice.change(fitting, choices, [controls[name] for name in names], **QUICK)
