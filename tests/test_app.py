@@ -20,7 +20,8 @@ from clover_viz.examples import EXAMPLES, TOOLS
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.stats import run_stats
-from clover_viz.ui.chat.knobs import make_controls
+from clover_viz.ui.chat.knobs import hidden, make_controls
+from clover_viz.ui.theme import asset
 
 ROOT = Path(__file__).parent.parent
 TINY = ROOT / "assets" / "clover-tiny"
@@ -117,6 +118,22 @@ def test_every_drawing_equals_the_fold_of_the_events_so_far(visitor, engine):
     assert [t["token"] for t in seen[-1]["tiles"] if t["state"] == "committed"] == [
         shown(cell.token) for cell in fold(events).block.cells
     ]
+
+
+@pytest.mark.parametrize("mode, rule, steps, ids", [
+    ("denoise", "exact", 1, "accept_rule ratio delta draft_steps"),
+    ("denoise", "threshold", 3, "accept_rule ratio delta draft_steps"),
+    ("speculative", "exact", 1, "threshold ratio delta"),
+    ("speculative", "exact", 2, "ratio delta"),
+    ("speculative", "threshold", 1, "threshold"),
+    ("autoregressive", "exact", 1, "threshold block_size accept_rule ratio delta draft_steps coreset top_p"),
+])  # fmt: skip
+def test_what_does_nothing_is_hidden(mode, rule, steps, ids):
+    assert sorted(hidden(mode, rule, steps)) == sorted(ids.split())
+    sheet = asset("page.css")
+    assert [name for name in ids.split() if f'body[data-hides~="{name}"] #{name}' not in sheet] == []
+    if (mode, rule, steps) == ("denoise", "exact", 1):  # as the page comes
+        assert f"body:not([data-hides]) :is({', '.join('#' + name for name in ids.split())})" in sheet
 
 
 def test_one_token_at_a_time_fills_the_board_in_reading_order(visitor, engine):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gradio as gr
 
+from clover_viz.settings import MODES
 from clover_viz.ui.controls import ACCEPT_RULES, BLOCK_SIZES, DENOISE, OFFERED, has
 from clover_viz.ui.languages import I18N, translated
+from clover_viz.ui.records import json_text
 
 QUICK = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
@@ -23,14 +25,14 @@ def make_controls() -> dict[str, gr.components.Component]:
         info="A slot is committed once the model is surer of it than this.")
     put(gr.Radio, "block_size", list(BLOCK_SIZES), value=32, label="Block size",
         info="Slots denoised together, all of them in every step.")
-    put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier", visible="hidden",
+    put(gr.Radio, "accept_rule", translated(ACCEPT_RULES), value="exact", label="Verifier",
         info="Which drafts the causal pass lets stand, from the left up to the first refused.")
     with gr.Accordion(I18N("More settings"), open=False):
-        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio", visible=False,
+        put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio",
             info="Threshold verifier: a draft this probable always stands.")
-        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta", visible=False,
+        put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta",
             info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.")
-        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps", visible=False,
+        put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps",
             info="Previews a round; all but the last commit slots over the threshold.")
         put(gr.Checkbox, "coreset", True, label="Limit experts to the block's coreset",
             info="Off: every slot takes its own experts, and a pass reads more of them.")
@@ -60,22 +62,35 @@ def make_controls() -> dict[str, gr.components.Component]:
 
 IDS = {"coreset_top_p": "top_p", "max_new_tokens": "tokens"}  # where an element's name differs from the setting's
 IDLE_WHEN_EXACT = {"ratio", "delta"}
-# Gradio never frees a component that goes out of view by visible=False, so these stay in the page, hidden. Those of the
-# folded settings cannot: one that is told to be hidden before it was ever unfolded does not come back into view.
-UNFOLDED = {"threshold", "block_size", "accept_rule"}
+HIDEABLE = ("threshold", "block_size", "accept_rule", "ratio", "delta", "draft_steps", "coreset", "coreset_top_p")
+CHOICES = ("mode", "accept_rule", "draft_steps")  # what decides on the others
 
 
 def fit(controls: dict) -> None:
-    """Keeps in view only controls that the mode has, and that the choices made in it give something to do."""
-    names = [name for name in controls if name not in ("mode", "max_new_tokens", "seed", "system")]
-    choices = [controls[name] for name in ("mode", "accept_rule", "draft_steps")]
+    """Keeps in view only controls that the mode has, and that the choices made in it give something to do.
 
-    def fitting(mode: str, accept_rule: str, draft_steps: int):
-        fits = visible(mode, accept_rule, draft_steps)
-        return [gr.update(visible=name in fits or (name in UNFOLDED and "hidden")) for name in names]
-
+    The page's style does it (page.css), by what `body` is told it hides. Updates from the server would cost: Gradio
+    never frees what one took out of view, keeps one more component in the session each time, and does not reach what is
+    still folded away.
+    """
+    choices = [controls[name] for name in CHOICES]
+    table = {
+        f"{mode} {rule} {several}": " ".join(hidden(mode, rule, 1 + several))
+        for mode in MODES
+        for _, rule in ACCEPT_RULES
+        for several in (0, 1)
+    }
+    told = f"""(mode, rule, steps) => {{
+      document.body.dataset.hides = {json_text(table)}[`${{mode}} ${{rule}} ${{+(steps > 1)}}`];
+    }}"""
     for choice in choices:
-        choice.change(fitting, choices, [controls[name] for name in names], **QUICK)
+        choice.change(None, choices, None, js=told, **QUICK)
+
+
+def hidden(mode: str, accept_rule: str, draft_steps: int) -> list[str]:
+    """The ids of the controls that do nothing in a mode with these choices."""
+    shown = visible(mode, accept_rule, draft_steps)
+    return [IDS.get(name, name) for name in HIDEABLE if name not in shown]
 
 
 def visible(mode: str, accept_rule: str, draft_steps: int) -> set[str]:
