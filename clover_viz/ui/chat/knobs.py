@@ -88,20 +88,10 @@ def fit(controls: dict) -> None:
 
 
 def hidden(mode: str, accept_rule: str, draft_steps: int) -> list[str]:
-    """The ids of the controls that do nothing in a mode with these choices."""
-    shown = visible(mode, accept_rule, draft_steps)
-    return [IDS.get(name, name) for name in HIDEABLE if name not in shown]
-
-
-def visible(mode: str, accept_rule: str, draft_steps: int) -> set[str]:
-    """The names of the settings that do something in a mode with these choices; `coreset` goes with its top-p."""
+    """The ids of the controls that do nothing in a mode with these choices; `coreset` goes with its top-p."""
     idle = set()
     if mode != DENOISE:
         idle |= {"threshold"} if draft_steps == 1 else set()
         idle |= IDLE_WHEN_EXACT if accept_rule == "exact" else set()
-    known = (
-        "threshold", "block_size", "accept_rule", "ratio", "delta", "draft_steps", "coreset_top_p", "temperature",
-        "repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias", "think_close_bias",
-    )  # fmt: skip
-    found = {name for name in known if has(mode, name) and name not in idle}
-    return found | {"coreset"} if "coreset_top_p" in found else found
+    lacks = {name for name in HIDEABLE if not has(mode, "coreset_top_p" if name == "coreset" else name)}
+    return [IDS.get(name, name) for name in HIDEABLE if name in lacks | idle]
