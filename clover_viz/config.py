@@ -13,7 +13,7 @@ class CloverConfig(Qwen3_5MoeTextConfig):
 
     block_size: slots denoised together. mask_token_id: id whose embedding stands for a slot without a token.
     denoising_config: {"strategy": "low_confidence", "threshold": float in [0, 1]}.
-    moe_block_coreset_enabled, moe_block_coreset_top_p: whether previews limit the experts of a block, and to what share.
+    moe_block_coreset_enabled, moe_block_coreset_top_p: whether previews limit a block's experts, and to what share.
     unknown_keys: keys of a config.json that mean nothing to this class, for the loader to report.
     Raises ValueError naming the field, its range and the value.
     """
@@ -65,7 +65,8 @@ def _check(config: CloverConfig) -> None:
 
     for name in ("vocab_size", "hidden_size", "num_hidden_layers", "num_experts", "moe_intermediate_size"):
         require(getattr(config, name) >= 1, name, "at least 1")
-    require(1 <= config.num_experts_per_tok <= config.num_experts, "num_experts_per_tok", f"in [1, {config.num_experts}]")
+    experts = config.num_experts
+    require(1 <= config.num_experts_per_tok <= experts, "num_experts_per_tok", f"in [1, {experts}]")
     require(config.block_size >= 2, "block_size", "at least 2")
     require(0 <= config.mask_token_id < config.vocab_size, "mask_token_id", f"in [0, {config.vocab_size})")
     require(0 < config.moe_block_coreset_top_p <= 1, "moe_block_coreset_top_p", "in (0, 1]")

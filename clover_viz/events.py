@@ -228,8 +228,8 @@ class Text(Event):
 
 @dataclass(frozen=True)
 class RunFinished(Event):
-    """`tokens_per_pass` counts every pass but prefill; both rates are None when no such pass ran. `thinking` is the text
-    of the thinking sections, left out when there was none; `tokens` counts theirs as well."""
+    """`tokens_per_pass` counts every pass but prefill; both rates are None when no such pass ran. `thinking` is the
+    text of the thinking sections, left out when there was none; `tokens` counts theirs as well."""
 
     reason: Reason
     text: str

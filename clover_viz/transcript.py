@@ -9,8 +9,8 @@ class Transcript:
     """Takes tokens in reading order up to an end token, the limit, or a stop string.
 
     tokens: how many were taken, end token not counted. reason: "end", "length" or "stop" once the text is complete.
-    thinking: the text between an opening and a closing thinking token (`think`, ids or None), which are in neither text;
-    `inside`: the prompt left a section open. Stop strings end an answer, not a thought.
+    thinking: the text between an opening and a closing thinking token (`think`, ids or None), which are in neither
+    text; `inside`: the prompt left a section open. Stop strings end an answer, not a thought.
     """
 
     def __init__(

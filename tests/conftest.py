@@ -14,7 +14,7 @@ register()
 
 @pytest.fixture(scope="module")
 def browser():
-    """A Chromium for one file's tests. Playwright's loop runs while it is open, so it is closed before the next file."""
+    """A Chromium for one file's tests. Playwright's loop runs while it is open, so it closes before the next file."""
     from browser import chromium
 
     with chromium() as found:

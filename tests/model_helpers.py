@@ -5,8 +5,8 @@ import torch
 from clover_viz.config import CloverConfig
 from clover_viz.model.clover import CloverForCausalLM
 
-# Weights of this spread keep transformers' own fp32 logits within 1e-5 of its fp64 ones; at 0.2 they are 1.5e-2 apart, and
-# no comparison at 1e-4 would mean anything.
+# Weights of this spread keep transformers' own fp32 logits within 1e-5 of its fp64 ones; at 0.2 they are 1.5e-2 apart,
+# and no comparison at 1e-4 would mean anything.
 INITIALIZER_RANGE = 0.06
 
 TOY = dict(

@@ -51,7 +51,9 @@ class ScriptedEngine:
         self.started = 0
         self._lock = threading.Lock()
 
-    def generate(self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False, gate=None):
+    def generate(
+        self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False, gate=None
+    ):
         prompt = messages[-1]["content"]
         if len(prompt) > CONTEXT:
             raise UserError(f"the prompt must leave room in the context of {CONTEXT}, got a prompt of {len(prompt)}")
@@ -64,7 +66,8 @@ class ScriptedEngine:
             self.started += 1
             text = prompt.removeprefix("say: ") if prompt.startswith("say: ") else self.text
             tokens = cut(text)
-            run = _Scripted(self, tokens[:limit], settings, seed, cancel, gate, top, failing=prompt.startswith("fail: "))
+            failing = prompt.startswith("fail: ")
+            run = _Scripted(self, tokens[:limit], settings, seed, cancel, gate, top, failing=failing)
             yield RunStarted(SCHEMA, settings.mode, self.name, "cpu", self.kernels, PROMPT_TOKENS, settings.as_dict())
             reason = "end" if len(tokens) < limit else "length"
             try:

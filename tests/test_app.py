@@ -172,7 +172,8 @@ def test_draft_and_verify_shows_every_round(visitor, engine):
         if canvas.round is not None:
             kinds = [tile["state"] for tile in snapshot["tiles"][1:]]
             rest = len(kinds) - canvas.round.accepted
-            assert kinds == ["committed"] * canvas.round.accepted + (["rejected"] + ["discarded"] * (rest - 1)) * (rest > 0)
+            refused = ["rejected"] + ["discarded"] * (rest - 1) if rest else []
+            assert kinds == ["committed"] * canvas.round.accepted + refused
     assert states >= {"given", "draft", "committed", "rejected", "discarded"}
     rounds = sum(isinstance(event, Verified) for event in events)
     assert visitor.page.locator(".cv-ruler .cv-tick").count() == rounds
@@ -180,7 +181,8 @@ def test_draft_and_verify_shows_every_round(visitor, engine):
     meter = visitor.page.locator(".cv-meter", has_text="tokens / round").locator(".cv-value").text_content()
     assert meter == f"{run_stats(events).tokens_per_round:.2f}"
     visitor.page.locator(".cv-check").first.hover()
-    assert "causal probability" in visitor.page.locator(".cv-part", has_text="Verifier").locator(".cv-says").text_content()
+    verifier = visitor.page.locator(".cv-part", has_text="Verifier")
+    assert "causal probability" in verifier.locator(".cv-says").text_content()
     visitor.shoot("light-draft-and-verify")
 
 

@@ -48,7 +48,8 @@ def test_round_trip(folder):
         assert torch.equal(model.state_dict()[name], tensor), name
     tokens = ids(9)
     got, wanted = (m.causal(tokens, m.new_cache()).logits for m in (model, original))
-    torch.testing.assert_close(got, wanted, atol=1e-4, rtol=1e-4)  # not bit-equal: where a tensor starts in memory changes the order of sums
+    # Not bit-equal: where a tensor starts in memory changes the order of sums.
+    torch.testing.assert_close(got, wanted, atol=1e-4, rtol=1e-4)
 
 
 def test_transformers_loads_it_too(folder):

@@ -1,4 +1,4 @@
-"""The embedded checkpoint: what is shipped is whole, small, a Clover, and writes the same text as transformers would."""
+"""The embedded checkpoint: what is shipped is whole, small, a Clover, and writes the text that transformers would."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,8 @@ def engine():
 
 @pytest.fixture(scope="module")
 def prompts():
-    return [list(prompt.messages) for kind in ("agent", "structured", "talk") for prompt in eval_prompts(kind, 3, seed=11)]
+    kinds = ("agent", "structured", "talk")
+    return [list(prompt.messages) for kind in kinds for prompt in eval_prompts(kind, 3, seed=11)]
 
 
 def test_the_files():

@@ -138,7 +138,7 @@ def test_stop_texts(settings, block_size, answer, stop, text, taken):
         ([*ids("hi"), THINK], [*ids("hm"), CLOSE_THINK, *ids("\n\nyes"), END], "hm", "\n\nyes"),
         ([*ids("hi"), THINK, CLOSE_THINK], [*ids("yes"), END], None, "yes"),
         ("hi", [THINK, *ids("STOP"), CLOSE_THINK, *ids("no STOP"), END], "STOP", "no "),
-        ("hi", [THINK, ids("é")[0], CLOSE_THINK, *ids("x"), END], "\ufffd", "x"),  # a cut character stays in its section
+        ("hi", [THINK, ids("é")[0], CLOSE_THINK, *ids("x"), END], "\ufffd", "x"),  # a cut character stays there
     ],
 )
 def test_thinking_is_kept_apart_from_the_answer(settings, prompt, answer, thinking, text):
@@ -349,7 +349,8 @@ def test_a_second_turn_reads_on_from_the_first(settings):
     again = list(eng.generate(prompt, settings, raw=True))
     assert model.calls[before] == ("prefill", ids(prompt)[len(held) :])
     assert len(model.caches) == 1
-    assert again == list(engine(ScriptedModel(ids("abcdefghij") + [END], block_size=4)).generate(prompt, settings, raw=True))
+    fresh = engine(ScriptedModel(ids("abcdefghij") + [END], block_size=4))
+    assert again == list(fresh.generate(prompt, settings, raw=True))
 
 
 @pytest.mark.parametrize("prompt", ["hi, ", "hi", "hi; abc and more", "ho"])

@@ -26,7 +26,8 @@ def test_ours_is_reached_by_its_own_name():
 
 def test_transformers_probe_is_not_misled():
     """Its check for the package must answer as if our folder were not there."""
-    code = "from transformers.utils.import_utils import _is_package_available as a; print(a('kernels', return_version=True))"
+    code = "from transformers.utils.import_utils import _is_package_available as available\n"
+    code += "print(available('kernels', return_version=True))"
     here = run(code)
     elsewhere = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, timeout=120)
     assert here == elsewhere.stdout.strip()

@@ -47,7 +47,7 @@ def test_cases(mass, top_p, kept):
 
 
 def test_probabilities_are_not_renormalised():
-    """A slot that is sure of its experts outweighs one that is not: sums of renormalised shares would not tell them apart."""
+    """A slot that is sure of its experts outweighs one that is not: renormalised shares would not tell them apart."""
     sure = [10.0, -9.0, -9.0, -9.0]
     unsure = [-9.0, 0.2, 0.1, 0.0]
     p = torch.tensor([sure, unsure]).softmax(-1)

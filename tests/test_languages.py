@@ -183,7 +183,8 @@ def test_tell_speaks_the_language_it_is_given_and_english_without_one():
       const own = teller({ en: { key: "text" }, "zh-CN": {} });
       own.language = "zh-CN";
       process.stdout.write(JSON.stringify([...before, tell("Block {n}", { n: 2 }),
-        tell.text("Interrupted by a reload."), tell.text("not ours"), tell.text(""), tell("not there"), own("key"), own.text("whole")]));""")
+        tell.text("Interrupted by a reload."), tell.text("not ours"), tell.text(""), tell("not there"),
+        own("key"), own.text("whole")]));""")
     assert found[:2] == ["Block 2", "Interrupted by a reload."]
     assert found[2:] == ["第 2 块", NOTES["Interrupted by a reload."], "not ours", "", "not there", "text", "whole"]
 

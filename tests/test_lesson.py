@@ -74,7 +74,8 @@ def test_the_screens_are_the_ten_that_were_asked_for():
 
 
 def test_what_is_filled_into_the_text_is_computed():
-    text = " ".join(p for screen in lesson()["screens"] for language in ("en", "zh-CN") for p in screen[language]["text"])
+    languages = ("en", "zh-CN")
+    text = " ".join(p for screen in lesson()["screens"] for language in languages for p in screen[language]["text"])
     assert not PLACEHOLDER.search(text)
     for figure in ("about 814 tokens", "1357 on a GB300", "3.88 GB", "6.29 MB", "163 of the"):
         assert figure in text

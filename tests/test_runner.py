@@ -83,7 +83,8 @@ def test_a_record_leaves_out_what_cannot_have_changed():
         "x": [[9], [5], [0.33]], "ms": 1.2346,
     }  # fmt: skip
     assert "<" not in line
-    told = replace(event, slots=(*slots[:2], replace(slots[2], top=(TopToken(7, "c", 0.12345678), TopToken(9, "d", 0.1)))))
+    top = (TopToken(7, "c", 0.12345678), TopToken(9, "d", 0.1))
+    told = replace(event, slots=(*slots[:2], replace(slots[2], top=top)))
     assert json.loads(record(told))["w"] == [[1, 6, " <b>", 0.99], [2, 7, "c", 0.1235, [["c", 0.1235], ["d", 0.1]]]]
     assert record(Text("delta")) is None
 
@@ -218,8 +219,9 @@ def test_a_session_is_bounded_and_tells_the_model_only_what_was_answered():
 
 @pytest.mark.parametrize(
     "saved",
-    ["", "{", "[]", '{"turns":[1]}', '{"turns":[{"u":"a"}]}', '{"turns":[{"u":"a","t":"","a":3,"n":"","s":"finished"}]}',
-     "[" * 100_000, '{"turns":[' + ",".join(['{"u":"","t":"","a":"","n":"","s":""}'] * (TURNS + 1)) + "]}"],
+    ["", "{", "[]", '{"turns":[1]}', '{"turns":[{"u":"a"}]}',
+     '{"turns":[{"u":"a","t":"","a":3,"n":"","s":"finished"}]}', "[" * 100_000,
+     '{"turns":[' + ",".join(['{"u":"","t":"","a":"","n":"","s":""}'] * (TURNS + 1)) + "]}"],
 )  # fmt: skip
 def test_a_kept_conversation_that_does_not_fit_is_left(saved):
     session = Session()

@@ -263,7 +263,8 @@ def test_the_threshold_rule_compares_the_drafts_probability_with_its_bar(p, rati
     h = torch.special.entr(torch.tensor([p, 1 - p])).sum()
     assert verified.accepted == accepted
     bar = min(ratio, delta * torch.exp(-h).item())
-    assert [(c.probability, c.entropy, c.bar) for c in verified.checks] == [pytest.approx((p, h.item(), bar), rel=1e-5)] * 3
+    checks = [(c.probability, c.entropy, c.bar) for c in verified.checks]
+    assert checks == [pytest.approx((p, h.item(), bar), rel=1e-5)] * 3
 
 
 def test_a_draft_accepted_against_the_causal_choice_stays_in_the_text():

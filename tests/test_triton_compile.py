@@ -1,4 +1,4 @@
-"""Every kernel compiles for every card at the 35B model's shapes, without spilled registers, within its shared memory."""
+"""Every kernel compiles for every card at the 35B model's shapes, spilling no registers, within its shared memory."""
 
 import ast
 import json

@@ -36,8 +36,8 @@ def parser() -> Parser:
     p.add_argument("--minutes", type=number, default=8, metavar="N",
                    help="gpu: time for everything (default: %(default)s)")
     p.add_argument("--soak", type=number, metavar="MINUTES",
-                   help="app: instead, keep a page open for 0.5 to 120 minutes (10 is a good soak) while runs follow one "
-                   "another, and tell whether browser and server grow")
+                   help="app: instead, keep a page open for 0.5 to 120 minutes (10 is a good soak) while runs follow "
+                   "one another, and tell whether browser and server grow")
     p.add_argument("--rehearse", action="store_true", help=SUPPRESS)  # gpu: a toy on the CPU
     p.add_argument("--json", metavar="FILE", help="write every figure there as well")
     return p

@@ -55,8 +55,8 @@ def machine(threads: int, dtype: str) -> dict[str, Any]:
 
 def headline(model: str, where: dict[str, Any]) -> str:
     return (
-        f"{model} on the CPU: {_count(where['cores'], 'core')}, {_count(where['threads'], 'thread')}, {where['dtype']}, "
-        f"torch {where['torch']}, transformers {where['transformers']}, Python {where['python']}"
+        f"{model} on the CPU: {_count(where['cores'], 'core')}, {_count(where['threads'], 'thread')}, "
+        f"{where['dtype']}, torch {where['torch']}, transformers {where['transformers']}, Python {where['python']}"
     )
 
 

@@ -82,7 +82,8 @@ class Attention(nn.Module):
             rows = q.unflatten(-3, (-1, group)).flatten(-3, -2)  # [..., Hkv, G T, D]
             scores = (rows @ k.mT).float() * q.shape[-1] ** -0.5
             if seen is not None:
-                scores = scores.unflatten(-2, (group, -1)).masked_fill(~seen.unsqueeze(-3), float("-inf")).flatten(-3, -2)
+                hidden = ~seen.unsqueeze(-3)
+                scores = scores.unflatten(-2, (group, -1)).masked_fill(hidden, float("-inf")).flatten(-3, -2)
             return (scores.softmax(-1).to(v.dtype) @ v).unflatten(-2, (group, -1)).flatten(-4, -3)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=group > 1)
 

@@ -22,7 +22,11 @@ log = logging.getLogger("clover_viz")
 
 
 def load(
-    path: str | os.PathLike, device: str = "cpu", dtype: str = "auto", kernels: str = "auto", revision: str | None = None
+    path: str | os.PathLike,
+    device: str = "cpu",
+    dtype: str = "auto",
+    kernels: str = "auto",
+    revision: str | None = None,
 ) -> tuple[CloverForCausalLM, KernelSet]:
     """The model of a checkpoint, and the kernels it runs on.
 
@@ -51,7 +55,7 @@ def load(
 
 
 def read_config(folder: Path) -> CloverConfig:
-    """The folder's config.json as a CloverConfig; keys that mean nothing to it are reported, code it names is ignored."""
+    """The folder's config.json as a CloverConfig; keys that mean nothing to it are reported, code is ignored."""
     file = folder / "config.json"
     try:
         keys = json.loads(file.read_text(encoding="utf-8"))
@@ -79,7 +83,8 @@ def _folder(path: str | os.PathLike, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(str(path), revision=revision, allow_patterns=["*.json", "*.safetensors", "*.jinja"]))
+        patterns = ["*.json", "*.safetensors", "*.jinja"]
+        return Path(snapshot_download(str(path), revision=revision, allow_patterns=patterns))
     except Exception as error:  # anything from a malformed id to an unreachable hub
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         at = "" if revision is None else f" at revision {revision!r}"
@@ -140,7 +145,8 @@ def _check_memory(wanted: dict[str, tuple[int, ...]], dtype: torch.dtype, device
     if free is not None and needed > free:
         raise UserError(
             f"the weights need {needed / 1e9:.1f} GB in {str(dtype).removeprefix('torch.')} and {device} has "
-            f"{free / 1e9:.1f} GB free: choose a larger device, a 16-bit dtype, or a smaller model such as assets/clover-tiny"
+            f"{free / 1e9:.1f} GB free: choose a larger device, a 16-bit dtype, "
+            "or a smaller model such as assets/clover-tiny"
         )
 
 

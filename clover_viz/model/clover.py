@@ -176,8 +176,8 @@ class CloverForCausalLM(PreTrainedModel):
     def causal(self, ids: torch.Tensor, cache: CloverCache, last_only: bool = False) -> CausalOutput:
         """One causal pass over ids [T] after the cache, coreset off. The cache is left as it was.
 
-        `cache.advance(output.staged, n)` then commits the first n tokens. `last_only` skips the other positions' logits.
-        The work grows with T^2: meant for a block; `prefill` takes a prompt.
+        `cache.advance(output.staged, n)` then commits the first n tokens. `last_only` skips the other positions'
+        logits. The work grows with T^2: meant for a block; `prefill` takes a prompt.
         """
         x = self.model.embed_tokens(ids)  # [T, C]
         angles = self._angles(cache.length, len(ids))

@@ -77,7 +77,7 @@ class GatedDeltaNet(nn.Module):
     def scan(self, x: torch.Tensor, ring: torch.Tensor, state: torch.Tensor, chunk: int = 32, present=None):
         """A long text [..., T, C] from a state. Returns out [..., T, C], states [N + 1, ...] by chunk, rows with ring.
 
-        `present` [..., T] (bool) is False for rows before a text begins: with k = v = 0 they leave an empty state empty.
+        `present` [..., T] (bool) is False for rows before a text begins: with k = v = 0 they leave it empty.
         """
         rows = self.in_proj_qkv(x)
         if present is not None:

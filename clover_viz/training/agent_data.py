@@ -19,8 +19,8 @@ AFTER = (" Thanks.", " Thank you!", " Thanks in advance.", " Please be quick.")
 IMPERATIVES = frozenset(
     """Add Book Call Cancel Change Check Clean Convert Create Delete Dial Dim Display Drop Erase Exchange Find Get Give
     Heat List Look Make Message Move Navigate Open Order Pay Plan Play Put Queue Read Remind Remove Rename Report
-    Reserve Run Save Schedule Search Send Set Show Start Store Switch Take Tell Text Track Transfer Translate Turn Vacuum
-    Wake Wire Write""".split()
+    Reserve Run Save Schedule Search Send Set Show Start Store Switch Take Tell Text Track Transfer Translate Turn
+    Vacuum Wake Wire Write""".split()
 )
 PLAIN_TYPES = {"count": "integer", "amount": "number", "time": "HH:MM", "date": "YYYY-MM-DD"}
 MAX_CHARS = 800  # no further request after this, which keeps most conversations below 384 tokens

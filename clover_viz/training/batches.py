@@ -24,8 +24,8 @@ PER_POOL = 16  # micro-batches a pool is cut into
 class Batches:
     """Numbered micro-batches: number `index` is the same whenever it is asked for.
 
-    A pool of documents is sorted by length and cut into groups of about equal token counts; the groups of a pool come in
-    a seeded order. `examples(indices)` tokenizes documents by their numbers.
+    A pool of documents is sorted by length and cut into groups of about equal token counts; the groups of a pool come
+    in a seeded order. `examples(indices)` tokenizes documents by their numbers.
     """
 
     def __init__(self, examples: Callable[[range], list[Example]], chunk: int, pad: int, seed: int):
@@ -74,7 +74,7 @@ def _rows(examples: list[Example], rng: random.Random, chunk: int, pad: int) -> 
 
 
 def _lead(example: Example, rng: random.Random, chunk: int) -> int:
-    """Rows before the text, so that a chunk boundary falls on the start of one of its answers (or, at times, anywhere)."""
+    """Rows before the text, so that a chunk boundary falls on the start of one of its answers (at times, anywhere)."""
     starts = [i for i in range(1, len(example.ids)) if example.answer[i] and not example.answer[i - 1]]
     if starts and rng.random() < 0.75:
         return -rng.choice(starts) % chunk

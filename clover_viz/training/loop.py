@@ -18,8 +18,8 @@ LOG_STEPS = 10
 
 
 class Worker:
-    """One of `plan.accumulate` or fewer equal processes. Each computes its share of a step's micro-batches; gradients are
-    summed over all, so that every worker takes the same step and holds the same weights."""
+    """One of `plan.accumulate` or fewer equal processes. Each computes its share of a step's micro-batches; gradients
+    are summed over all, so that every worker takes the same step and holds the same weights."""
 
     def __init__(self, model, batches: Batches, end_id: int, plan: Plan, folder: Path, rank: int, workers: int):
         self.model, self.batches, self.end_id, self.plan = model, batches, end_id, plan

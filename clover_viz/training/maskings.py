@@ -35,7 +35,7 @@ def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Gen
 
 
 def draw_masking(valid: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Which slots are masked, bool [M, S]: 35 % all, 15 % all but slot 0, 15 % a suffix, 35 % each slot by a random rate."""
+    """Which slots are masked, bool [M, S]: 35 % all, 15 % all but slot 0, 15 % a suffix, 35 % by a random rate."""
     blocks, slots = valid.shape
     kind = torch.rand(blocks, 1, generator=generator)
     rate = torch.rand(blocks, 1, generator=generator)

@@ -72,7 +72,7 @@ def _masked_loss(model, batch: MicroBatch, context, end_id: int, seed: int, foll
 
 
 def _balance(model, router_logits: list[torch.Tensor], counted: torch.Tensor) -> torch.Tensor:
-    """E * sum_e (share of choices) (mean probability), averaged over layers (Switch Transformer, eq. 4-6); K at best."""
+    """E * sum_e (share of choices) (mean probability), mean over layers (Switch Transformer, eq. 4-6); K at best."""
     top_k, total = model.config.num_experts_per_tok, 0.0
     for logits in router_logits:
         p = logits[counted].float().softmax(-1)  # [tokens, E]

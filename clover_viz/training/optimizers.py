@@ -8,7 +8,8 @@ from clover_viz.training.plan import Plan
 def optimizers(model, plan: Plan) -> list[torch.optim.Optimizer]:
     """Embeddings, head, router and the stacked experts are AdamW's: their rows are seen by few tokens each.
 
-    Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to `plan.dense_rate`.
+    Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to
+    `plan.dense_rate`.
     """
     dense, decayed, plain, embedding = [], [], [], []
     for name, p in model.named_parameters():

@@ -41,7 +41,8 @@ def _worker(rank: int, workers: int, work: Path, prose: str, until: int | None, 
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # decays soon fall below what a CPU multiplies at full speed
     if workers > 1:
-        dist.init_process_group("gloo", init_method=f"file://{(work / 'meeting').resolve()}", rank=rank, world_size=workers)
+        meeting = f"file://{(work / 'meeting').resolve()}"
+        dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=workers)
     tokenizer = Tokenizer.load(str(work / "tokenizer"))
     config = tiny_config(tokenizer)
     corpus = Corpus(plan.seed, Prose.load(prose))

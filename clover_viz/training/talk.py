@@ -30,7 +30,7 @@ class Intent:
 
 @cache
 def intents(table: str = TABLE, varied: bool = False) -> tuple[Intent, ...]:
-    """The intents of a table, with `varied` in many more wordings. Raises ValueError on a line it does not understand."""
+    """The intents of a table, with `varied` in many more wordings. Raises ValueError on a line it cannot read."""
     found: list[Intent] = []
     for line in filter(None, map(str.strip, table.splitlines())):
         head, _, rest = line.partition(" ")

@@ -44,7 +44,7 @@ class ToolKind:
 
 @cache
 def tool_kinds(varied: bool = False) -> tuple[ToolKind, ...]:
-    """Every tool of the table, with `varied` in many more wordings. Raises ValueError on a line it does not understand."""
+    """Every tool of the table, with `varied` in many more wordings. Raises ValueError on a line it cannot read."""
     kinds: list[ToolKind] = []
     for line in filter(None, map(str.strip, TABLE.splitlines())):
         head, _, rest = line.partition(" ")

@@ -54,9 +54,9 @@ Stockholm|Sydney|Taipei|Tallinn|Tokyo|Toronto|Tunis|Turin|Valencia|Venice|Vienna
 ).split("|")
 CITY_PREFIXES = ("San", "Santa", "New", "Port", "Upper", "East", "North", "Saint", "Bad", "El")
 
-ADJECTIVES = """blue red green warm crooked old new quiet loud shiny cold bright dark round flat heavy light wooden silver
-golden broken clean dusty early empty fresh gentle hidden honest huge late lazy lonely lost lucky narrow odd plain
-proud quick rare rough sharp short silent simple slow soft steep strange strong sweet tall thin tiny wide wild
+ADJECTIVES = """blue red green warm crooked old new quiet loud shiny cold bright dark round flat heavy light wooden
+silver golden broken clean dusty early empty fresh gentle hidden honest huge late lazy lonely lost lucky narrow odd
+plain proud quick rare rough sharp short silent simple slow soft steep strange strong sweet tall thin tiny wide wild
 winter summer spring paper glass stone yellow purple orange""".split()
 NOUNS = """anchor apple bag ball basket bell bicycle bird blanket boat book bottle box bread bridge brush bucket button
 candle cat chair cheese clock cloud coat coin cup curtain desk dog door drum engine fence field flag flower folder

@@ -10,8 +10,12 @@ from gradio.themes.utils.colors import Color
 from clover_viz.ui.languages import phrases
 from clover_viz.ui.palette import DARK, LIGHT, RAMP_DARK, RAMP_LIGHT, variables
 
-# Whoever draws a run needs these scripts, in any order.
-BOARD_SCRIPTS = (*(f"board/{name}.js" for name in ("fold", "board", "tiles", "facts", "picker")), "elements.js")
+# Whoever draws a run needs these scripts; a section comes before what extends it.
+BOARD_PARTS = (
+    "fold", "tiles", "facts", "picker", "section",
+    "past", "chips", "inspector", "ruler", "checks", "experts", "meters", "board",
+)
+BOARD_SCRIPTS = ("elements.js", *(f"board/{name}.js" for name in BOARD_PARTS))
 SHEETS = ("page.css", "board/board.css", "player/player.css", "charts/charts.css", "lesson/lesson.css")
 
 FONT = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif")

@@ -4,9 +4,9 @@ import torch
 def block_mix(q, k, v, state, logit_scale, history_bias, history_c, valid: torch.Tensor | None = None) -> torch.Tensor:
     """Bidirectional mixing inside a block, with the committed text as one more slot. Returns o [..., B, Hv, Dv].
 
-    Known of the released model: one joint softmax per value head, a history slot read from the committed state, the three
-    per-head controls, the state untouched. Assumed (A1 in the README), and all of it in this function so that one edit fits
-    the truth later: with q, k l2-normalised and S the state,
+    Known of the released model: one joint softmax per value head, a history slot read from the committed state, the
+    three per-head controls, the state untouched. Assumed (A1 in the README), and all of it in this function so that one
+    edit fits the truth later: with q, k l2-normalised and S the state,
 
         s_ij = logit_scale * <q_i, k_j>
         m_i  = S^T q_i

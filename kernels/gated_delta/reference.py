@@ -37,8 +37,8 @@ def _unit_lower_solve(system: torch.Tensor, right: torch.Tensor) -> torch.Tensor
 class _UnitLowerSolve(torch.autograd.Function):
     """The solve for many systems at once.
 
-    The inverse is built from the diagonal outwards: [[A, 0], [C, D]]^-1 = [[A^-1, 0], [-D^-1 C A^-1, D^-1]], doubling the
-    block size each time. As stable as forward substitution, and all of it batched products, where a library's
+    The inverse is built from the diagonal outwards: [[A, 0], [C, D]]^-1 = [[A^-1, 0], [-D^-1 C A^-1, D^-1]], doubling
+    the block size each time. As stable as forward substitution, and all of it batched products, where a library's
     triangular solve goes matrix by matrix.
     """
 
@@ -71,8 +71,9 @@ class _UnitLowerSolve(torch.autograd.Function):
 def _within(q, k, v, g, beta):
     """The part of a chunk that does not depend on the state it starts from.
 
-    Every correction solves u_t = beta_t (v_t - e^{G_t} S0^T k_t - sum_{s<t} e^{G_t - G_s} (k_t . k_s) u_s), a unit lower
-    triangular system whose right-hand side is linear in S0. With A the system: u = A^-1 (beta v) - A^-1 (beta e^G k) S0.
+    Every correction solves u_t = beta_t (v_t - e^{G_t} S0^T k_t - sum_{s<t} e^{G_t - G_s} (k_t . k_s) u_s), a unit
+    lower triangular system whose right-hand side is linear in S0. With A the system:
+    u = A^-1 (beta v) - A^-1 (beta e^G k) S0.
     Returns that v term [..., T, Dv], the k term [..., T, Dk], the scores of the queries [..., T, T] and G [..., T].
     """
     heads = v.shape[-3]
@@ -110,12 +111,13 @@ def gated_delta(q, k, v, g, beta, state: torch.Tensor) -> tuple[torch.Tensor, Up
 
 
 def gated_delta_advance(state: torch.Tensor, update: Update, n: int) -> torch.Tensor:
-    """S_n = e^{G_n} S_0 + sum_{t<=n} e^{G_n - G_t} k_t u_t^T: the state after the first n tokens. n = 0 is the state."""
+    """S_n = e^{G_n} S_0 + sum_{t<=n} e^{G_n - G_t} k_t u_t^T: the state after the first n tokens."""
     if n == 0:
         return state
     if n == 1:
         decay = update.g[..., 0].exp()[..., None, None]
-        return torch.addcmul(state * decay, _per_value_head(update.k[..., :1, :], state.shape[-3]).mT, update.u[..., :1, :])
+        k = _per_value_head(update.k[..., :1, :], state.shape[-3])
+        return torch.addcmul(state * decay, k.mT, update.u[..., :1, :])
     total = update.g[..., :n].cumsum(-1)
     weight = (total[..., -1:] - total).exp().unsqueeze(-1)  # [..., Hv, n, 1]
     k = _per_value_head(update.k[..., :n, :], state.shape[-3])

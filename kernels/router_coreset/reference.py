@@ -29,14 +29,16 @@ def route(logits: torch.Tensor, top_k: int) -> Routing:
         touched = experts.new_full(experts.shape[:-2], top_k)
     else:
         touched = _chosen(experts, logits.shape[-1]).sum(-1)
-    return Routing(experts, p / p.sum(-1, keepdim=True), touched, touched, torch.zeros_like(touched, dtype=torch.float32))
+    none = torch.zeros_like(touched, dtype=torch.float32)
+    return Routing(experts, p / p.sum(-1, keepdim=True), touched, touched, none)
 
 
 def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float) -> torch.Tensor:
     """The experts a block may use: bool [..., E].
 
-    Sums each slot's K probabilities (as the softmax gave them) per expert, sorts descending (ties: lower index first) and
-    keeps the smallest set whose share of the total reaches `top_p`: at least one expert, never one that no slot chose.
+    Sums each slot's K probabilities (as the softmax gave them) per expert, sorts descending (ties: lower index first)
+    and keeps the smallest set whose share of the total reaches `top_p`: at least one expert, never one
+    that no slot chose.
     """
     mass = torch.zeros(*p.shape[:-2], number, dtype=torch.float32, device=p.device)
     mass = mass.scatter_add(-1, experts.flatten(-2), p.flatten(-2))

@@ -16,6 +16,11 @@ class Fold {
     return Boolean(this.run) && this.run.mode === "speculative";
   }
 
+  // One token at a time: no block, so no experts to choose for it and no trail of guesses.
+  get onePerPass() {
+    return Boolean(this.run) && this.run.mode === "autoregressive";
+  }
+
   // Rounds of self-speculation that were verified.
   get rounds() {
     return this.blocks.filter((block) => block.boundary);
@@ -140,6 +145,15 @@ class Fold {
     if (this.block) this.block.closed = true;
   }
 
+  // [touched, kept, rerouted] by layer of the block's last step; of the block before it while it has none.
+  expertsOf(block) {
+    for (let at = block ? block.index : -1; at >= 0; at -= 1) {
+      const { steps } = this.blocks[at];
+      if (steps.length) return steps[steps.length - 1].experts;
+    }
+    return null;
+  }
+
   // Tokens fixed so far; the run's own count, which leaves out the end token, once there is one.
   get tokens() {
     if (this.end) return this.end.tokens;
@@ -240,10 +254,6 @@ function prefix(whole, length, fold) {
 
 function masked() {
   return { state: "masked", id: null, token: "", confidence: 0, step: 0, forced: false, trail: [] };
-}
-
-function count(number, one, many) {
-  return `${number} ${number === 1 ? one : many || one + "s"}`;
 }
 
 function two(number) {

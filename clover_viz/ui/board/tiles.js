@@ -39,7 +39,7 @@ function drawTile({ node, word, step, sure }, at, slot, block, latest) {
   node.setAttribute("aria-label", block ? slotLabel(block, at) : tell("slot {slot}, empty", { slot: at + 1 }));
 }
 
-// masked, committed, given and draft are the events' own; rejected: the first draft refused; discarded: those behind it.
+// masked, committed, given and draft are the events' own; rejected: the first draft refused; discarded: those after it.
 // unused: the run ended before it was filled; dropped: committed past the end, and not kept.
 function tileState(slot, at, block) {
   if (!block || ["given", "draft", "rejected", "discarded"].includes(slot.state)) return slot.state;

@@ -43,7 +43,7 @@ BOARD = {
     "{how}: {tokens} in {passes}, {per} a pass.": "{how}：{passes}，{tokens}，平均每次 {per} 个。",
     "{n} token | {n} tokens": "{n} 个 token",
     "{n} pass | {n} passes": "{n} 次前向",
-    # board.js: names
+    # board.js and its parts: names
     "Block board": "块看板",
     "Block {n}": "第 {n} 块",
     "Round {n}": "第 {n} 轮",
@@ -73,7 +73,7 @@ BOARD = {
     "kept by the verifier": "验证后保留",
     "the first it refused": "第一个被拒绝",
     "behind it, or behind the end: not kept": "在它或结尾之后：不保留",
-    # board.js: meters
+    # meters.js
     "tokens / pass": "token / 前向",
     "tokens / round": "token / 轮",
     "tokens / s": "token / 秒",

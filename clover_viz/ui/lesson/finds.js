@@ -196,7 +196,8 @@ function verifyPicture(root, data, tell, state) {
   choice(second, state, { name: "rule", label: tell("verify.rule"), options: rules, changed: draw });
   const dials = make(second, "div", "cvl-controls");
   for (const [name, max, value] of [["ratio", 1, 0.9], ["delta", 2, 0.6]]) {
-    slider(dials, state, { name, label: tell(`verify.${name}`), min: 0, max, step: 0.05, value, show: two, changed: draw });
+    const label = tell(`verify.${name}`);
+    slider(dials, state, { name, label, min: 0, max, step: 0.05, value, show: two, changed: draw });
   }
   const says = sentence(root);
   const columns = new Columns(root, tell("verify.columns"), { names: "turned", changed: draw });

@@ -19,7 +19,7 @@ PROMPT_CHARACTERS = 100_000
 
 @dataclass
 class Turn:
-    """A message and its answer. thinking: told with the answer, never to the model again; note: the quiet line below."""
+    """A message and its answer. thinking: told with the answer, not to the model again; note: the quiet line below."""
 
     prompt: str
     answer: str = ""
