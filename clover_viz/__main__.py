@@ -10,14 +10,15 @@ COMMANDS = {
     "generate": ("clover_viz.cli.generate", "write an answer to a prompt"),
     "compare": ("clover_viz.cli.compare", "answer one prompt in all three modes, side by side"),
     "play": ("clover_viz.cli.play", "play a recorded trace in the terminal"),
-    "lab": ("clover_viz.lab.cli", "experiments: routing, acceptance, budget"),
+    "lab": ("clover_viz.lab.cli", "experiments: scores on held-out prompts, exactness, example traces"),
     "train": ("clover_viz.training.cli", "train the embedded model from nothing"),
     "bench": ("clover_viz.bench.cli", "measure speed, as ratios in one run"),
 }
 
+SHAPE = "usage: python -m clover_viz COMMAND ..."
 USAGE = "\n".join(
     [
-        "usage: python -m clover_viz COMMAND ...",
+        SHAPE,
         "",
         *(f"  {name:<10}{text}" for name, (_, text) in COMMANDS.items()),
         "",
@@ -31,9 +32,10 @@ def main(argv: list[str] | None = None) -> int:
     if argv[:1] in (["-h"], ["--help"]):
         print(USAGE)
         return DONE
-    name = argv[0] if argv else None
+    name = argv[0] if argv else ""
     if name not in COMMANDS:
-        notice(f"error: command must be one of {', '.join(COMMANDS)}, got {name!r}")
+        got = repr(argv[0]) if argv else f"none; {SHAPE}"
+        notice(f"error: command must be one of {', '.join(COMMANDS)}, got {got}")
         return BAD_VALUE
     module = COMMANDS[name][0]
     if not _exists(module):

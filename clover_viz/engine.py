@@ -1,23 +1,23 @@
 """One loaded model and the loop of a run: prompt in, typed events out."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
 from threading import Event as Flag
 from threading import Lock
-from time import perf_counter
 from typing import Any
 
 import torch
 
+from clover_viz import generation_config
 from clover_viz.decoding.autoregressive import autoregress
 from clover_viz.decoding.denoise import denoise
 from clover_viz.decoding.passes import Passes, Request, milliseconds
 from clover_viz.decoding.rules import Adjustments, left_open
 from clover_viz.decoding.speculative import speculate
-from clover_viz.errors import UserError
+from clover_viz.decoding.stopwatch import Stopwatch
+from clover_viz.errors import ContextFull, UserError
 from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted
 from clover_viz.model.graphs import check as check_graphs
 from clover_viz.model.graphs import choose as choose_steps
@@ -48,8 +48,8 @@ class Engine:
             steps, why = choose_steps(model, graphs)
         self._steps, self.graphs = steps or model, KernelChoice("on" if steps else "off", why)
         generation = generation or {}
-        self.end_ids = _end_ids(generation, model.config)
-        self.checkpoint = _checkpoint_settings(generation, model.config)
+        self.end_ids = generation_config.end_ids(generation, model.config)
+        self.checkpoint = generation_config.checkpoint_settings(generation, model.config)
         self._stats = model.kernels.token_stats
         self._lock = Lock()
         self._remembered: Remembered | None = None  # of the last run: the next turn of a conversation reads on from it
@@ -80,7 +80,7 @@ class Engine:
         model, choice = checkpoint.load(path, device, dtype, kernels, revision)
         tokenizer = Tokenizer.load(path, revision)
         name = Path(path).resolve().name if Path(path).is_dir() else str(path)
-        return cls(model, tokenizer, choice, name, _generation_config(path, revision), graphs)
+        return cls(model, tokenizer, choice, name, generation_config.read(path, revision), graphs)
 
     def generate(
         self,
@@ -99,7 +99,7 @@ class Engine:
         The prompt is a string (one user turn), a list of {"role", "content"} messages, or with `raw` a string or ids
         used as they are. Setting `cancel` ends the run before its next pass; so does closing the iterator, without a
         RunFinished. `top` adds the three likeliest tokens to every slot. `gate` is called before every pass but the
-        first and may wait; its time is not counted. Everything is checked here, before the first pass: raises
+        first and may wait; its time is counted nowhere. Everything is checked here, before the first pass: raises
         UserError for a bad value, or a prompt that leaves no room in the context.
         """
         limits = Limits(max_new_tokens, stop, seed)
@@ -108,6 +108,8 @@ class Engine:
         settings = settings.in_force(self.checkpoint)
         if hasattr(settings, "block_size"):
             check_block_size(settings, self.model.config.block_size)
+            if self._steps is not self.model:
+                _check_buffers(settings.block_size, self.model.config.block_size)
         prompt = self._encode(prompt_or_messages, raw)
         request = self.request(prompt, settings, limits, top)
         _check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
@@ -121,10 +123,11 @@ class Engine:
 
     def _run(self, settings: Settings, limits: Limits, request: Request, cancel, gate) -> Iterator[Event]:
         with self._turn(cancel) as held:
-            if not held:
-                cancel = Flag()
-                cancel.set()
-            watch = _Stopwatch()
+            if not held:  # another run has the model, and what is remembered of it
+                yield self._started(settings, limits, request)
+                yield RunFinished("cancelled", "", 0, PassCounts(), None, None, 0.0, 0.0)
+                return
+            watch = Stopwatch()
             hold = watch.outside(gate) if gate else None
             with closing(self._narrate(settings, limits, request, cancel, hold, watch)) as events:
                 for event in events:
@@ -155,14 +158,16 @@ class Engine:
         )  # fmt: skip
         cancelled, sound = False, True
         try:
-            for event in self._events(settings, request, passes, known):
+            for event in self._events(settings, request, passes, known, watch.seconds):
                 yield event
                 yield from transcript.read(event)
                 if transcript.reason == "stop":
                     break
         except Cancelled:
             cancelled = True
-        except Exception:
+        except GeneratorExit:  # between two passes
+            raise
+        except BaseException:  # Ctrl-C too may have come in the middle of a write
             sound = False
             raise
         finally:
@@ -173,12 +178,15 @@ class Engine:
         yield _finished(reason, transcript, passes.counts(), watch.seconds())
 
     def _events(
-        self, settings: Settings, request: Request, passes: ModelPasses, known: Remembered | None
-    ) -> Iterator[Event]:
-        began = perf_counter()
+        self, settings: Settings, request: Request, passes: ModelPasses, known: Remembered | None,
+        clock: Callable[[], float],
+    ) -> Iterator[Event]:  # fmt: skip
+        began = clock()
         rows = passes.prefill(request.prompt, known)
-        yield Prefilled(len(request.prompt), milliseconds(perf_counter() - began))
-        callables = Passes(passes.preview, passes.replay, passes.decode, passes.verify, passes.keep, self._stats)
+        yield Prefilled(len(request.prompt), milliseconds(clock() - began))
+        callables = Passes(
+            passes.preview, passes.replay, passes.decode, passes.verify, passes.keep, self._stats, clock
+        )  # fmt: skip
         if isinstance(settings, DenoiseSettings):
             yield from denoise(callables, settings, request)
         elif isinstance(settings, SpeculativeSettings):
@@ -244,35 +252,6 @@ class Engine:
         )
 
 
-class _Stopwatch:
-    """Seconds that were not paused; starts running."""
-
-    def __init__(self):
-        self._sum, self._since = 0.0, perf_counter()
-
-    def resume(self) -> None:
-        self._since = perf_counter()
-
-    def pause(self) -> None:
-        self._sum += perf_counter() - self._since
-
-    def outside(self, call: Callable[[], object]) -> Callable[[], None]:
-        """The same call, its time left out."""
-
-        def paused() -> None:
-            self.pause()
-            try:
-                call()
-            finally:
-                self.resume()
-
-        return paused
-
-    def seconds(self) -> float:
-        """Up to now, asked while it runs."""
-        return self._sum + perf_counter() - self._since
-
-
 def _finished(reason: str, transcript: Transcript, passes: PassCounts, seconds: float) -> RunFinished:
     tokens = transcript.tokens
     return RunFinished(
@@ -312,56 +291,19 @@ def _check_room(request: Request, needed: int) -> None:
     """Raises UserError when not even one block (or one token) fits behind the prompt."""
     if len(request.prompt) + needed > request.context:
         unit = "one token" if needed == 1 else f"one block of {needed}"
-        raise UserError(
+        raise ContextFull(
             f"the prompt must leave room for {unit} in the context of {request.context} positions, "
             f"got a prompt of {len(request.prompt)} tokens"
         )
+
+
+def _check_buffers(block_size: int, most: int) -> None:
+    """Raises UserError for a block that the buffers of captured passes, `most` tokens long, cannot hold."""
+    if block_size > most:
+        raise UserError(f"block_size must be at most {most} with graphs=on, got {block_size}")
 
 
 def _vocabulary_id(value: Any, vocab_size: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < vocab_size:
         raise UserError(f"raw prompt ids must be whole numbers in [0, {vocab_size}), got {value!r}")
     return value
-
-
-def _end_ids(generation: Mapping[str, Any], config) -> frozenset[int]:
-    """The generation config's end tokens, else the config's: one id, a list of ids, or none."""
-    ids = generation.get("eos_token_id")
-    if ids is None:
-        ids = getattr(config, "eos_token_id", None)
-    if ids is None:
-        return frozenset()
-    return frozenset([ids] if isinstance(ids, int) else ids)
-
-
-def _checkpoint_settings(generation: Mapping[str, Any], config) -> dict[str, Any]:
-    values = {
-        "threshold": config.denoising_config["threshold"],
-        "block_size": config.block_size,
-        "coreset_top_p": config.moe_block_coreset_top_p if config.moe_block_coreset_enabled else None,
-    }
-    for name in ("repetition_penalty", "presence_penalty", "frequency_penalty", "stop_bias", "think_close_bias"):
-        if generation.get(name) is not None:
-            values[name] = generation[name]
-    return values
-
-
-def _generation_config(path: str | PathLike, revision: str | None) -> dict[str, Any]:
-    """generation_config.json of a folder or a hub id; empty when there is none."""
-    if Path(path).is_dir():
-        file = Path(path) / "generation_config.json"
-        if not file.is_file():
-            return {}
-    else:
-        from transformers.utils import cached_file
-
-        file = cached_file(
-            str(path), "generation_config.json", revision=revision, _raise_exceptions_for_missing_entries=False
-        )
-        if file is None:
-            return {}
-    try:
-        values = json.loads(Path(file).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UserError(f"generation_config.json must be JSON, got a file that is not: {error}") from error
-    return values if isinstance(values, dict) else {}

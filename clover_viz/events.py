@@ -336,7 +336,11 @@ def _tuple_of(read):
 
 
 def _float(value: Any, where: str) -> float:
-    _require(type(value) in (int, float) and math.isfinite(value), value, where, "a finite number")
+    try:
+        finite = type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        finite = False
+    _require(finite, value, where, "a finite number")
     return float(value)
 
 

@@ -12,11 +12,13 @@ TOOLS = """Tools:
 
 @dataclass(frozen=True)
 class Example:
-    """A message, the system prompt that goes with it, and the name on its button."""
+    """A message, the system prompt that goes with it, and the name on its button. raw: no message but a text that the
+    model goes on from."""
 
     name: str
     prompt: str
     system: str = ""
+    raw: bool = False
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -26,9 +28,10 @@ class Example:
 
 TOOL_CALL = Example("JSON tool call", "What is the weather in Lisbon tomorrow?", TOOLS)
 LIST = Example("A list", "Make a numbered list of apple, pear, plum and cherry.")
+PROSE = Example("Prose", "The night was dark, and the ship", raw=True)
 EXAMPLES = (
     TOOL_CALL,
     LIST,
-    Example("Prose", "Tell me a short story about a lighthouse."),
+    PROSE,
     Example("Small talk", "Hi! How are you today?"),
 )

@@ -9,11 +9,13 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+from clover_viz.errors import UserError
+
 ROLES = ("system", "user", "assistant", "tool")
 BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
 
-class TokenizerError(ValueError):
+class TokenizerError(UserError):
     """A tokenizer that cannot be loaded, or a conversation it cannot write; one line that says why."""
 
 

@@ -129,6 +129,26 @@ class ScriptedModel:
         return [kind for kind, _ in self.calls]
 
 
+class Clock:
+    """Stands in for the time of a run on a scripted model: every pass takes 250 ms, a `gate` holds it for 1,000 s."""
+
+    def __init__(self, model, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr("clover_viz.decoding.stopwatch.perf_counter", lambda: self.now)
+        for kind in ("prefill", "preview", "causal"):
+            monkeypatch.setattr(model, kind, self._timed(getattr(model, kind)))
+
+    def _timed(self, function):
+        def timed(*given, **named):
+            self.now += 0.25
+            return function(*given, **named)
+
+        return timed
+
+    def gate(self):
+        self.now += 1000.0
+
+
 def engine(model, generation=None) -> Engine:
     return Engine(model, ByteTokenizer(), KernelChoice("reference", "scripted"), "scripted", generation)
 

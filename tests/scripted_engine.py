@@ -54,7 +54,7 @@ class ScriptedEngine:
     def generate(
         self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False, gate=None
     ):
-        prompt = messages[-1]["content"]
+        prompt = messages if raw else messages[-1]["content"]
         if len(prompt) > CONTEXT:
             raise UserError(f"the prompt must leave room in the context of {CONTEXT}, got a prompt of {len(prompt)}")
         settings = settings.in_force({})

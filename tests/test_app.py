@@ -16,7 +16,7 @@ from browser import Visitor, served
 from scripted_engine import ScriptedEngine
 
 from clover_viz.events import Event, Text, Verified
-from clover_viz.examples import EXAMPLES, TOOLS
+from clover_viz.examples import EXAMPLES, PROSE, TOOLS
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.stats import run_stats
@@ -348,6 +348,16 @@ def test_examples_run_at_a_press_with_their_tools(visitor, engine):
     ]
 
 
+def test_prose_goes_on_from_its_text_and_is_no_part_of_the_conversation(visitor, engine):
+    visitor.begins(visitor.page.get_by_role("button", name=PROSE.name).click)
+    visitor.until("finished")
+    assert engine.calls[-1] == PROSE.prompt
+    visitor.ready()
+    visitor.begins(visitor.page.get_by_role("button", name=EXAMPLES[1].name).click)
+    visitor.until("finished")
+    assert engine.calls[-1] == [{"role": "user", "content": EXAMPLES[1].prompt}]
+
+
 def test_the_conversation_goes_on_is_tried_again_and_cleared(visitor, engine):
     visitor.ask("say: one")
     visitor.ask("say: two")
@@ -521,7 +531,7 @@ def test_a_client_that_never_reads_piles_up_no_messages(engine):
             "mode": "denoise", "threshold": 0.95, "block_size": 32, "accept_rule": "exact", "ratio": 0.9, "delta": 0.6,
             "draft_steps": 1, "coreset": True, "coreset_top_p": 0.9, "temperature": 0, "max_new_tokens": 1000,
             "seed": 0, "system": "", "repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0,
-            "stop_bias": 0, "think_close_bias": 0,
+            "stop_bias": 0, "think_close_bias": 0, "raw": False,
         }  # fmt: skip
         with gr.Blocks():
             order = make_controls()  # the page's controls, in its order
@@ -652,6 +662,21 @@ def test_a_model_that_loads_is_said_to_load_and_answers_then(browser):
         visitor.page.wait_for_function("document.querySelector('.cv-footer').textContent.includes('scripted on cpu')")
 
 
+def test_the_controls_set_out_from_the_checkpoints_values(browser):
+    engine = ScriptedEngine(STORY, pace=400)
+    engine.checkpoint = {"threshold": 0.8, "block_size": 16, "coreset_top_p": None, "repetition_penalty": 2.5}
+    with served(lambda: engine) as (address, _):
+        with Visitor(browser, address) as visitor:
+            visitor.page.wait_for_function("document.querySelector('#threshold input[type=number]').value === '0.8'")
+            visitor.ask("go")
+            run = visitor.page.evaluate("document.querySelector('.cv-board').parentElement.board.fold.run")
+            own = {name: run["set"][name] for name in engine.checkpoint}
+            assert own == engine.checkpoint
+        with Visitor(browser, address + "?threshold=0.5") as visitor:
+            visitor.page.wait_for_function("document.querySelectorAll('#block_size input').length === 3")
+            assert visitor.page.locator("#threshold input[type=number]").input_value() == "0.5"
+
+
 def test_a_model_that_does_not_load_says_why(browser):
     def load():
         raise ValueError("model.norm.weight must have the shape [160], got [128]")
@@ -675,6 +700,10 @@ def test_generate_streams_the_engines_events(address, engine):
     expected = list(engine.generate([{"role": "user", "content": "go"}], settings, seed=3))
     assert [e for e in events if e != events[-1]] == [e for e in expected if e != expected[-1]]
     assert events[-1].text == STORY
+    list(client.submit(prompt="say: on", raw=True, api_name="/generate"))
+    assert engine.calls[-1] == "say: on"
+    with pytest.raises(AppError, match=r"system must be empty with raw, got 2 characters"):
+        client.predict(prompt="go", raw=True, system="Hi", api_name="/generate")
     with pytest.raises(AppError, match=r"threshold must be in \[0, 1\], got 3"):
         client.predict(prompt="go", threshold=3, api_name="/generate")
     with pytest.raises(AppError, match="failed on <b>purpose</b>"):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from scripted import BYTE, END, MASK, OTHER_END, VOCAB, ScriptedModel, engine, ids, of, row
+from scripted import BYTE, END, MASK, OTHER_END, VOCAB, Clock, ScriptedModel, engine, ids, of, row
 
 from clover_viz.decoding.rules import draw, uniform
 from clover_viz.events import PassCounts, Prefilled, RunFinished, Text, TokenDecoded
@@ -32,6 +32,13 @@ def test_the_whole_sequence_of_a_run():
     assert model.kinds() == ["prefill", "causal", "causal"]
     assert model.caches[0].tokens[n:] == [A, B]
     assert events[0].mode == "autoregressive" and "threshold" not in events[0].settings
+
+
+def test_the_time_of_a_pass_leaves_out_what_holds_it(monkeypatch):
+    model = ScriptedModel([A, B, END])
+    events = run(model, gate=Clock(model, monkeypatch).gate)
+    assert [x.ms for x in of(Prefilled, events)] == [250.0]
+    assert [x.ms for x in of(TokenDecoded, events)] == [0.0, 250.0, 250.0]  # the first one's pass was the prompt's
 
 
 @pytest.mark.parametrize("n", [1, 2, 31, 32, 33])

@@ -1,6 +1,5 @@
 """The bench measures what it says it does: a toy model, a clock that is not one. Nothing here is timed."""
 
-import json
 import threading
 import time
 from itertools import count
@@ -12,8 +11,7 @@ import torch
 from model_helpers import ids, toy_model
 from scripted import MASK, VOCAB, ByteTokenizer
 
-from clover_viz.__main__ import main
-from clover_viz.bench import cli, cpu, memory, passes, recording, report, runs
+from clover_viz.bench import cpu, memory, passes, recording, report, runs
 from clover_viz.bench.paced import PacedEngine
 from clover_viz.bench.peer import Peer
 from clover_viz.bench.report import Row
@@ -304,33 +302,3 @@ def test_memory_is_read_before_after_one_and_after_all():
 
 def test_prompts_are_the_first_ones_never_chosen():
     assert cpu.held_out(3) == [list(prompt.messages) for prompt in eval_prompts("agent", 3)]
-
-
-# The command
-
-
-@pytest.mark.parametrize(
-    "argv, says",
-    [
-        (["tpu"], "bench must be one of cpu, app, compile, gpu, got 'tpu'"),
-        (["cpu", "--threads", "0"], "--threads must be a whole number of at least 1, got 0"),
-        (["cpu", "--prompts", "few"], "--prompts must be a whole number of at least 1, got 'few'"),
-        (["app", "--soak", "0.4"], "--soak must be minutes in [0.5, 120], got 0.4"),
-        (["app", "--soak", "long"], "--soak must be minutes in [0.5, 120], got 'long'"),
-        (["cpu", "--model", "no/such"], "--model must be a folder with a checkpoint (config.json), got 'no/such'"),
-    ],
-)
-def test_bad_values_are_one_line_and_exit_2(capsys, argv, says):
-    assert main(["bench", *argv]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err == f"error: {says}\n"
-
-
-def test_a_json_file_holds_the_figures(tmp_path, monkeypatch, capsys):
-    (tmp_path / "config.json").write_text("{}")
-    file = tmp_path / "bench.json"
-    monkeypatch.setattr(cli, "measure_cpu", lambda _, *given: {"text": "as text", "rows": list(given)})
-    given = ["--model", str(tmp_path), "--threads", "2", "--prompts", "3", "--json", str(file)]
-    assert main(["bench", "cpu", *given]) == 0
-    assert capsys.readouterr().out == "as text\n"
-    assert json.loads(file.read_text()) == {"rows": [2, 3]}

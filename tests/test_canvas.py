@@ -153,6 +153,7 @@ def test_the_line_says_what_just_happened():
     for event in denoised("abcd", confidence, max_new_tokens=4):
         canvas = canvas.apply(event)
         lines.append(canvas.line)
+    assert "prompt in the cache: 20 tokens" in lines
     assert "block 0: 4 masks from position 20" in lines
     assert "block 0 step 1: 1 slot over 0.95; 3 left" in lines
     assert "block 0 step 2: none over 0.95, the most confident slot committed; 2 left" in lines

@@ -4,40 +4,18 @@ import json
 
 import pytest
 import torch
+from checkpoint_helpers import NAME, SMALL, config, edit, refused, reindex, saved, shard
 from model_helpers import ids, toy_model
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from clover_viz.errors import UserError
-from clover_viz.model import checkpoint
+from clover_viz.model import checkpoint, memory
 from clover_viz.model.clover import CloverForCausalLM
-
-SMALL = dict(num_hidden_layers=4)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    toy_model(**SMALL).save_pretrained(tmp_path)
-    return tmp_path
-
-
-def edit(folder, change):
-    file = folder / "model.safetensors"
-    tensors = load_file(file)
-    change(tensors)
-    save_file(tensors, file, metadata={"format": "pt"})
-
-
-def config(folder, **keys):
-    file = folder / "config.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | keys))
-
-
-def refused(folder, **options):
-    with pytest.raises(UserError) as error:
-        checkpoint.load(folder, **options)
-    assert "\n" not in str(error.value)
-    return str(error.value)
+    return saved(tmp_path)
 
 
 def test_round_trip(folder):
@@ -72,7 +50,6 @@ def test_right_taps_stored_like_a_conv_weight(folder):
     assert torch.equal(checkpoint.load(folder)[0].state_dict()[name], wanted)
 
 
-NAME = "model.layers.1.mlp.experts.down_proj"
 FAULTS = {
     "missing": (lambda t: t.pop(NAME), ["missing", NAME]),
     "extra": (lambda t: t.update({"model.visual.w": torch.zeros(2)}), ["unexpected", "model.visual.w"]),
@@ -140,16 +117,23 @@ def test_an_index_whose_file_is_gone(folder):
 
 
 def test_shards(folder):
-    tensors = load_file(folder / "model.safetensors")
-    (folder / "model.safetensors").unlink()
-    names = sorted(tensors)
-    parts = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
-    for file, part in parts.items():
-        save_file({name: tensors[name] for name in part}, folder / file, metadata={"format": "pt"})
-    index = {"weight_map": {name: file for file, part in parts.items() for name in part}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    tensors = shard(folder)
     model, _ = checkpoint.load(folder)
     assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in tensors.items())
+
+
+@pytest.mark.parametrize("name", ["../a.safetensors", "/a.safetensors", "sub/a.safetensors", "a.bin", "..", 5, None])
+def test_an_index_names_files_of_its_own_folder(folder, name):
+    shard(folder)
+    reindex(folder, lambda names: names.update({NAME: name}))
+    message = refused(folder)
+    assert checkpoint.INDEX in message and repr(name) in message
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"weight_map": 3}'])
+def test_a_broken_index(folder, text):
+    (folder / checkpoint.INDEX).write_text(text)
+    assert "not a weight index" in refused(folder)
 
 
 def test_neither_a_folder_nor_a_hub_id(monkeypatch):
@@ -162,9 +146,28 @@ def test_a_revision_of_a_folder_means_nothing(folder):
 
 
 def test_too_large_for_the_device(folder, monkeypatch):
-    monkeypatch.setattr(checkpoint, "_free_bytes", lambda device: 1000)
+    monkeypatch.setattr(memory, "free_bytes", lambda device: 1000)
     message = refused(folder)
     assert "GB" in message and "cpu" in message
+
+
+@pytest.mark.parametrize(
+    "needed, free, dtype, dtype_helps",
+    [
+        (100, 50, torch.float32, True),
+        (100, 49, torch.float32, False),
+        (100, 50, torch.bfloat16, False),
+        (100, 99, torch.float16, False),
+    ],
+)
+def test_another_dtype_is_advised_only_where_it_helps(needed, free, dtype, dtype_helps):
+    assert ("CLOVER_DTYPE=bfloat16" in memory.advice(needed, free, dtype)) == dtype_helps
+    assert "a smaller model" in memory.advice(needed, free, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["half", "float64", ""])
+def test_an_unknown_dtype(folder, dtype):
+    assert refused(folder, dtype=dtype) == f"dtype must be one of auto, float32, bfloat16, float16, got {dtype!r}"
 
 
 def test_kernels_that_cannot_run_say_why(folder):

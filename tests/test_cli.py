@@ -97,6 +97,34 @@ def test_every_flag_reaches_the_run(model, capsys):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("given", ["-1e-1", "-1E-01", "-.1", "-0.1", "-0.1e0"])
+def test_a_negative_number_in_any_spelling_is_no_flag(model, capsys, given):
+    assert main(["generate", "hi", "--events", "-", "--presence-penalty", given]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["settings"]["presence_penalty"] == -0.1
+
+
+@pytest.mark.parametrize(
+    "event, field, value, says",
+    [
+        ("run_started", "settings", {"threshold": "x"}, "settings.threshold must be a number, got 'x'"),
+        ("prefilled", "ms", 1e30, "prefilled.ms must be in [0, 86400000], got 1e+30"),
+        ("prefilled", "ms", 10**400, "prefilled.ms must be a finite number, got 1000"),
+        ("block_opened", "slots", 10**9, "slots must be in [1, 1024], got 1000000000"),
+    ],
+)
+def test_a_trace_that_cannot_be_played_is_refused_with_its_line(model, capsys, tmp_path, event, field, value, says):
+    trace = tmp_path / "t.jsonl"
+    main(["generate", "hi", "--events", str(trace)])
+    rows = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    number = next(n for n, row in enumerate(rows, start=1) if row["event"] == event)
+    rows[number - 1][field] = value
+    trace.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["play", str(trace)]) == 2
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err.startswith(f"error: {trace} line {number}: {says}")
+
+
 @pytest.mark.parametrize("flags, top_p", [([], 0.9), (["--no-coreset"], None), (["--coreset-top-p", "1"], 1.0)])
 def test_the_coreset_flags(model, capsys, flags, top_p):
     assert main(["generate", "hi", "--events", "-", *flags]) == 0
@@ -116,7 +144,7 @@ def test_modes_prompts_and_the_default_model(model, capsys):
 @pytest.mark.parametrize(
     "argv, says",
     [
-        ([], "command must be one of generate, compare, play, lab, train, bench, got None"),
+        ([], "bench, got none; usage: python -m clover_viz COMMAND ..."),
         (["diffuse"], "got 'diffuse'"),
         (["generate"], "the following arguments are required: PROMPT"),
         (["generate", ""], "the prompt must not be empty"),
@@ -127,7 +155,10 @@ def test_modes_prompts_and_the_default_model(model, capsys):
         (["generate", "hi", "--block-size", "5"], "block_size must be one of 2, 4, 8 for this model"),
         (["generate", "hi", "--block-size", "64"], "block_size must be one of"),
         (["generate", "hi", "--block-size", "2.5"], "block_size must be a whole number of at least 2, got 2.5"),
-        (["generate", "hi", "--coreset-top-p", "0"], "coreset_top_p must be None or in (0, 1], got 0"),
+        (["generate", "hi", "--coreset-top-p", "0"], "coreset_top_p must be in (0, 1], or be left out for --no-"),
+        (["compare", "hi", "--coreset-top-p", "none"], "or be left out for --no-coreset, got 'none'"),
+        (["generate", "hi", "--coreset-top-p", "nan"], "or be left out for --no-coreset, got nan"),
+        (["generate", "hi", "--presence-penalty", "-inf"], "presence_penalty must be in [-2, 2], got -inf"),
         (["generate", "hi", "--coreset-top-p", ".5", "--no-coreset"], "not allowed with argument"),
         (["generate", "hi", "--ratio", "0.5"], "ratio is not a setting of denoise mode"),
         (["generate", "hi", "--mode", "autoregressive", "--threshold", "0.5"], "threshold is not a setting of auto"),

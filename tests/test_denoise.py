@@ -11,6 +11,7 @@ from scripted import (
     OTHER_END,
     THINK,
     VOCAB,
+    Clock,
     ScriptedModel,
     engine,
     ids,
@@ -84,6 +85,13 @@ def test_the_whole_sequence_of_a_run():
         "presence_penalty": 0.0, "frequency_penalty": 0.0, "stop_bias": 0.0, "think_close_bias": 0.0,
         "allow_untrained_block": False, "max_new_tokens": 256, "stop": (), "seed": 0,
     }  # fmt: skip
+
+
+def test_the_time_of_a_pass_leaves_out_what_holds_it(monkeypatch):
+    model = ScriptedModel([A, B, C, D, A, END], confidence=sure(2), block_size=4)
+    events = run(model, gate=Clock(model, monkeypatch).gate)
+    kinds = [Prefilled, Denoised, Denoised, Replayed, Denoised]
+    assert [(type(x), x.ms) for x in events if hasattr(x, "ms")] == [(kind, 250.0) for kind in kinds]
 
 
 def test_masked_slots_are_fed_as_masks_and_committed_ones_as_themselves():

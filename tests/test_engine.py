@@ -6,7 +6,7 @@ import time
 
 import pytest
 import torch
-from scripted import BYTE, CLOSE_THINK, END, MASK, THINK, ByteTokenizer, ScriptedModel, engine, ids, of
+from scripted import BYTE, CLOSE_THINK, END, FILLER, MASK, THINK, ByteTokenizer, Clock, ScriptedModel, engine, ids, of
 
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
@@ -202,19 +202,20 @@ def test_cancel_stops_the_passes_at_once_and_still_finishes(settings):
 
 @pytest.mark.parametrize("settings", ALL, ids=MODE)
 def test_a_gate_stands_before_every_pass_but_the_first_and_its_time_is_not_counted(settings, monkeypatch):
-    model, seen, held = ScriptedModel(ids("x" * 60)), [], [0.0]
-    monkeypatch.setattr("clover_viz.engine.perf_counter", lambda: time.perf_counter() + held[0])
+    model, seen = ScriptedModel(ids("x" * 60)), []
+    clock = Clock(model, monkeypatch)
 
     def gate():
         seen.append(len(model.calls))
-        held[0] += 1000.0
+        clock.gate()
 
     events = list(engine(model).generate("hi", settings, max_new_tokens=40, gate=gate))
     counts = events[-1].passes
     assert len(seen) == counts.after_prefill and seen[0] == 1 and seen == sorted(set(seen))
     without = collect(ScriptedModel(ids("x" * 60)), settings, max_new_tokens=40)
     assert events[-1].text == without[-1].text
-    assert events[-1].seconds < 1000.0
+    assert events[-1].seconds == 0.25 * (1 + counts.after_prefill)
+    assert sum(getattr(x, "ms", 0.0) for x in events) == 1000 * events[-1].seconds
 
 
 def test_cancelled_from_the_start_runs_no_pass():
@@ -298,6 +299,20 @@ def test_a_waiting_run_can_be_cancelled_and_never_touches_the_model():
     first.close()
 
 
+def test_a_run_cancelled_while_it_waits_leaves_what_is_remembered_alone(monkeypatch):
+    """It belongs to the run that has the model."""
+    eng, touched, cancel = engine(ScriptedModel(ids("x" * 50))), [], threading.Event()
+    watched = property(lambda self: touched.append("read"), lambda self, value: touched.append("written"))
+    monkeypatch.setattr(Engine, "_remembered", watched, raising=False)
+    cancel.set()
+    with eng._lock:
+        events = list(eng.generate("hi", cancel=cancel))
+    assert [type(x) for x in events] == [RunStarted, RunFinished] and touched == []
+    assert (events[1].reason, events[1].text, events[1].tokens, events[1].passes) == ("cancelled", "", 0, PassCounts())
+    eng.complete("hi", max_new_tokens=3)
+    assert touched == ["read", "written", "written"]
+
+
 def test_a_run_may_change_threads_at_every_event():
     """What a web server does; a torch context held across a yield would break here, or leak."""
     eng = engine(ScriptedModel(ids("abcdef") + [END], block_size=4))
@@ -372,6 +387,26 @@ def test_what_a_failed_pass_leaves_is_not_built_on():
     model.causal_logits = None
     eng.complete(prompt, raw=True)
     assert model.calls[-1][0] != "prefill" and len(model.caches) == 2
+
+
+@pytest.mark.parametrize("where", ["prefill", "advance"])
+def test_what_ctrl_c_leaves_in_the_middle_of_a_write_is_not_built_on(monkeypatch, where):
+    model = ScriptedModel(ids("abcdefghij") + [END], block_size=4)
+    eng = engine(model)
+    prompt, _ = second_turn(eng, AutoregressiveSettings(), max_new_tokens=9)
+
+    def half(*_):
+        model.caches[0].tokens.append(FILLER)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((model, "prefill") if where == "prefill" else (model.caches[0], "advance")), half)
+        with pytest.raises(KeyboardInterrupt):
+            eng.complete(prompt, AutoregressiveSettings(), raw=True)
+    assert eng._remembered is None and not eng._lock.locked()
+    again = list(eng.generate(prompt, AutoregressiveSettings(), raw=True))
+    fresh = engine(ScriptedModel(ids("abcdefghij") + [END], block_size=4))
+    assert again == list(fresh.generate(prompt, AutoregressiveSettings(), raw=True)) and len(model.caches) == 2
 
 
 def test_a_cancelled_run_leaves_what_it_had_read():
@@ -505,3 +540,46 @@ def test_a_second_turn_of_the_real_model_equals_a_fresh_run(real, settings):
     assert on[-1].text == fresh[-1].text and on[-1].passes == fresh[-1].passes
     for one, other in zip(of(TokenDecoded, on), of(TokenDecoded, fresh)):
         assert one.probability == pytest.approx(other.probability, abs=1e-4)
+
+
+@pytest.fixture
+def graphs_on(monkeypatch):
+    """An engine made now has static passes, which are not captured here."""
+    from clover_viz.model.steps import Steps
+
+    chosen = lambda model, graphs: (Steps(model, capture=False), "asked for")  # noqa: E731
+    monkeypatch.setattr("clover_viz.engine.choose_steps", chosen)
+
+
+@pytest.mark.parametrize("where", ["prefill", "advance"])
+@pytest.mark.parametrize("cache", ["own", "static"])
+def test_a_turn_after_ctrl_c_equals_a_fresh_run(real, request, monkeypatch, cache, where):
+    if cache == "static":
+        request.getfixturevalue("graphs_on")
+    settings = AutoregressiveSettings()
+    eng, fresh = (Engine(real.model, ByteTokenizer(), real.model.kernels) for _ in range(2))
+    eng.complete("hi, ", settings, 6, raw=True)
+    prompt = [*eng._remembered.ids, *ids("? and more")]
+    held = eng._remembered.cache
+    advance = held.advance
+
+    def stop(*given):
+        if where == "advance":
+            advance(*given)  # the cache holds it, what is known of the cache does not
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((real.model.model.layers[5], "prefill") if where == "prefill" else (held, "advance")), stop)
+        with pytest.raises(KeyboardInterrupt):
+            eng.complete(prompt, settings, 6, raw=True)
+    again = eng.complete(prompt, settings, 6, raw=True)
+    assert again.text == fresh.complete(prompt, settings, 6, raw=True).text and again.tokens == 6
+
+
+def test_a_block_beyond_the_buffers_of_graphs_is_refused_before_the_first_pass(real, graphs_on):
+    larger = DenoiseSettings(block_size=16, allow_untrained_block=True)
+    eng = Engine(real.model, ByteTokenizer(), real.model.kernels)
+    with pytest.raises(UserError, match="^block_size must be at most 8 with graphs=on, got 16$"):
+        eng.generate("hi", larger)
+    assert eng.complete("hi", max_new_tokens=3).tokens == 3
+    assert real.complete("hi", larger, max_new_tokens=3).tokens == 3

@@ -114,6 +114,7 @@ DENOISED = next(x for x in EXAMPLES if isinstance(x, e.Denoised)).to_json_dict()
         ({"event": "text", "delta": "a", "colour": "#66CC66"}, "text has no field 'colour'"),
         ({"event": "prefilled", "tokens": True, "ms": 1}, "prefilled.tokens must be an integer, got True"),
         ({"event": "prefilled", "tokens": 1, "ms": float("nan")}, "prefilled.ms must be a finite number"),
+        ({"event": "prefilled", "tokens": 1, "ms": 10**309}, "prefilled.ms must be a finite number, got 1000"),
         ({**DENOISED, "slots": [{"slot": 0}]}, "denoised.slots[0] lacks the field 'state'"),
         ({**DENOISED, "slots": {}}, "denoised.slots must be a list"),
         ({**DENOISED, "slots": [{**DENOISED["slots"][0], "state": "lost"}]}, "must be one of given, masked, committed"),

@@ -26,11 +26,12 @@ LAYERS = {
     "decoding": ("clover_viz/decoding/*.py", {"events", "settings"}, {"torch"}),
     "transcript": ("clover_viz/transcript.py", {"events"}, set()),
     "model_passes": ("clover_viz/model_passes.py", {"events"}, {"torch"}),
+    "generation_config": ("clover_viz/generation_config.py", set(), {"transformers"}),
     "engine": (
         "clover_viz/engine.py",
         {"events", "settings", "config", "tokenizer", "kernels", "kernel_folder", "model", "decoding", "transcript",
-         "model_passes"},
-        {"torch", "transformers"},
+         "model_passes", "generation_config"},
+        {"torch"},
     ),
     "trace": ("clover_viz/trace/*.py", {"events", "settings"}, set()),
     # training: the held-out prompts of the evaluation come from the generator of the training data, and the model card

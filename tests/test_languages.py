@@ -235,12 +235,19 @@ def test_the_browser_tells_the_same():
 
 @pytest.mark.parametrize(
     ("header", "language"),
-    [("zh-CN,zh;q=0.9,en;q=0.8", CHINESE), ("zh", CHINESE), ("zh-Hant-TW", CHINESE), ("en-GB,zh;q=0.5", "en"),
+    [("zh-CN,zh;q=0.9,en;q=0.8", CHINESE), ("zh-TW", CHINESE), ("zh-tw;q=0.9", CHINESE), ("en-GB,zh-CN;q=0.5", "en"),
+     ("zh,en", "en"), ("zh-HK,zh-CN", "en"), ("zh-Hans-CN", "en"),  # the page itself is English there
      ("", "en"), ("zha", "en")],
 )  # fmt: skip
-def test_errors_speak_the_language_the_browser_asks_for_first(header, language):
+def test_errors_speak_the_language_of_the_page(header, language):
     assert language_of(SimpleNamespace(headers={"accept-language": header} if header else {})) == language
-    assert known(header) == language and language_of(None) == "en"
+    assert language_of(None) == "en"
+
+
+@pytest.mark.parametrize(("tag", "language"), [("zh-CN", CHINESE), ("zh", CHINESE), ("zh-Hant-TW", CHINESE),
+                                               ("en-GB", "en"), ("", "en"), ("zha", "en")])  # fmt: skip
+def test_any_chinese_is_served_in_ours_where_the_page_can_tell(tag, language):
+    assert known(tag) == language
 
 
 def english(text):
@@ -271,7 +278,9 @@ def test_news_and_notes_have_their_chinese():
     for desk.state in ("loading", "failed"):
         note = json.loads(news(desk))["note"]
         assert note and english(spoken(note, CHINESE)) == []
-    for run in (text for file in ("runner", "session", "pacing") for text in notes(f"runs/{file}.py")):
+    found = [text for file in ("runner", "session", "pacing") for text in notes(f"runs/{file}.py")]
+    assert len(found) == 8, found
+    for run in found:
         assert english(spoken(run, CHINESE).replace("token", "")) == [], run
 
 
@@ -282,9 +291,9 @@ def notes(file):
             parts = [part.value if isinstance(part, ast.Constant) else "7" for part in found.values]
             text = "".join(parts)
             if re.match(r"(Loading|Waiting) ", text):
-                yield text.replace("7 7 ahead", "7 runs ahead")
+                yield text.replace("7 ahead", "7 runs ahead")
         elif isinstance(found, ast.Constant) and isinstance(found.value, str):
-            if re.match(r"(Others|No answer|Interrupted|Stopped before) ?[^\n]*\.$", found.value):
+            if re.match(r"(Others|No answer|Cut short|Interrupted|Stopped before) ?[^\n]*\.$", found.value):
                 yield found.value
 
 

@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ pytest.importorskip("gradio")
 
 from clover_viz.decoding.rules import accept_by_bar, acceptance_bar
 from clover_viz.errors import UserError
-from clover_viz.events import Denoised, Replayed, RunFinished, Verified
+from clover_viz.events import Denoised, Replayed, RunFinished, TokenDecoded, Verified
 from clover_viz.examples import LIST, TOOL_CALL
 from clover_viz.trace.canvas import Cell
 from clover_viz.trace.store import play
@@ -262,6 +261,9 @@ def test_the_error_picture_tells_the_truth_of_its_run():
     event = next(e for e in run if isinstance(e, Denoised) and (e.block, e.step) == (0, step))
     assert found["slot"] in event.committed and event.forced == forced
     assert (event.slots[found["slot"]].token, event.slots[found["slot"]].confidence) == (token, confidence)
+    if found["right"] == alone:  # so the tokens of the right answer are known, and the one pointed at is none of them
+        right = [e.token for e in play(TRACES / f"{story}-autoregressive.jsonl.gz") if isinstance(e, TokenDecoded)]
+        assert [token] != right[found["slot"] : found["slot"] + 1]
 
 
 def test_the_right_answers_hold_what_the_requests_name():
@@ -274,11 +276,21 @@ def cells(*rows):
     return [Cell(slot, "committed", 7, token, sure, step) for slot, (token, sure, step) in enumerate(rows)]
 
 
-def test_the_decisive_commit_is_the_first_of_those_that_left_the_text():
+@pytest.mark.parametrize(
+    "right, path, slot",
+    [
+        ("abc", ["a", "b", "c", "<end>"], 2),  # one wrong token: not the right one behind it, though fixed before
+        ("abbx", ["a", "b", "b", "x", "<end>"], 3),  # one too few: the end was fixed where it is before the others
+        ("ac", ["a", "c", "<end>"], 3),  # one too many: fixed before the others where no right answer has a token
+        ("abx", ["a", "b", "x", "<end>"], None),
+        ("abc", (), 2),  # its tokens are not known: where the text parts
+        ("abx<end>", (), None),
+        (None, (), 1),  # the least sure
+    ],
+)
+def test_the_decisive_commit_is_the_first_that_the_right_answer_lacks(right, path, slot):
     block = cells(("a", 0.9, 1), ("b", 0.2, 3), ("x", 0.8, 4), ("<end>", 0.6, 2))
-    assert decisive(block, "abc") == 3  # slot 2 leaves the text, but the end behind it was fixed before
-    assert decisive(block, "abx<end>") is None
-    assert decisive(block, None) == 1  # the least sure
+    assert decisive(block, right, path) == slot
 
 
 def test_without_an_error_the_lesson_says_so():

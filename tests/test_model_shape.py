@@ -107,6 +107,30 @@ def test_spellings_of_the_coreset_share(keys):
     assert CloverConfig(**keys).moe_block_coreset_top_p == 0.8
 
 
+@pytest.mark.parametrize(
+    "keys, enabled, top_p, unknown",
+    [
+        ({}, True, 0.9, []),
+        ({"moe_block_coreset_enabled": False}, False, 0.9, []),
+        ({"coreset_enabled": False}, False, 0.9, []),
+        ({"moe_block_coreset": {"enabled": False, "top_p": 0.8}}, False, 0.8, []),
+        ({"coreset": {"moe_block_coreset_enabled": True}}, True, 0.9, []),
+        ({"coreset_config": {"top_p": 0.7, "enabled": False, "per": "layer"}}, False, 0.7, ["coreset_config.per"]),
+        ({"moe_block_coreset": False}, False, 0.9, []),
+        # a flat key goes before a section's, which is told
+        ({"moe_block_coreset_enabled": True, "coreset": {"enabled": False}}, True, 0.9, ["coreset.enabled"]),
+        ({"moe_block_coreset_top_p": 0.6, "coreset": {"top_p": 0.7}}, True, 0.6, ["coreset.top_p"]),
+        ({"moe_block_coreset": {"enabled": False}, "coreset": {"top_p": 0.6}}, False, 0.6, []),
+        ({"denoising_config": {"threshold": 0.9, "steps": 8}, "x": 1}, True, 0.9, ["denoising_config.steps", "x"]),
+        ({"enabled": False}, True, 0.9, ["enabled"]),
+    ],
+)
+def test_nothing_of_a_section_is_dropped(keys, enabled, top_p, unknown):
+    config = CloverConfig(**keys)
+    assert (config.moe_block_coreset_enabled, config.moe_block_coreset_top_p) == (enabled, top_p)
+    assert config.unknown_keys == unknown
+
+
 def test_unknown_keys_are_kept_for_the_report_and_code_is_ignored():
     config = CloverConfig(auto_map={"AutoModel": "evil.Evil"}, surprise=3, top_p=0.5)
     assert config.unknown_keys == ["surprise", "top_p"]
@@ -124,6 +148,10 @@ def test_unknown_keys_are_kept_for_the_report_and_code_is_ignored():
         ({"mask_token_id": 248320}, "mask_token_id"),
         ({"denoising_config": {"threshold": 2}}, "threshold"),
         ({"denoising_config": {"threshold": "high"}}, "threshold"),
+        ({"denoising_config": {"strategy": "entropy"}}, "denoising_config.strategy must be 'low_confidence', got 'e"),
+        ({"denoising_config": "low_confidence"}, "denoising_config must be a section"),
+        ({"moe_block_coreset": {"enabled": "no"}}, "moe_block_coreset_enabled must be true or false, got 'no'"),
+        ({"moe_block_coreset": {"top_p": "most"}}, "moe_block_coreset_top_p must be in .0, 1., got 'most'"),
         ({"linear_num_value_heads": 33}, "linear_num_value_heads"),
         ({"hidden_act": "gelu"}, "hidden_act"),
     ],

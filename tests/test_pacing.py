@@ -85,6 +85,28 @@ def test_a_held_run_goes_on_by_itself_once_others_wait(monkeypatch):
     assert held.state == other.state == "finished" and "Others wait" in held.pacing.note
 
 
+def test_slow_motion_gives_way_too_and_only_while_others_wait(monkeypatch):
+    monkeypatch.setattr(pacing, "PATIENCE", 0.3)
+    engine = ScriptedEngine("word " * 30, pace=1e4)
+    desk = desk_over(engine)
+    slow = run_at(engine, "slow", desk=desk)  # thirty passes at 0.8 s
+    wait(lambda: passes(slow) >= 1)
+    assert slow.pacing.speed == "slow" and not slow.pacing.note
+    other = run_at(engine, "full", desk=desk)
+    assert other.done.wait(5) and slow.state == "finished"
+    assert slow.pacing.speed == "full" and "Others wait" in slow.pacing.note
+
+
+def test_patience_is_counted_over_the_whole_run(monkeypatch):
+    """Else a press within every twenty seconds would hold the engine for ever."""
+    monkeypatch.setattr(pacing, "PATIENCE", 0.25)
+    monkeypatch.setattr(pacing, "SLOW", 0.15)
+    gate = Pacing("slow", threading.Event(), lambda: True)
+    for _ in range(5):
+        gate.gate()
+    assert gate.speed == "full"
+
+
 def test_an_unknown_speed_is_refused_and_changes_nothing():
     gate = Pacing("slow", threading.Event(), lambda: False)
     with pytest.raises(ValueError, match="speed must be one of full, slow, step, got 'warp'"):

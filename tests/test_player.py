@@ -96,16 +96,47 @@ def test_time_is_the_passes_after_prefill_or_the_milliseconds_of_all(js, runs):
 def test_any_walk_through_a_recording_shows_the_fold_of_the_records_so_far(js, runs):
     ask = """data.map((records) => {
       const whole = new Fold();
-      const fresh = [JSON.stringify(whole)];
-      for (const record of records) fresh.push((whole.add(record), JSON.stringify(whole)));
+      const shown = (fold) => JSON.stringify({ ...fold, coming: null }); // a part knows how the whole ends
+      const fresh = [shown(whole)];
+      for (const record of records) fresh.push((whole.add(record), shown(whole)));
       let [fold, at] = [whole, 7];
       return Array.from({ length: 60 }, () => {
         at = (at * 5 + 3) % (records.length + 1);
         fold = prefix(whole, at, fold);
-        return JSON.stringify(fold) === fresh[at] && whole.records.length === records.length;
+        return shown(fold) === fresh[at] && whole.records.length === records.length;
       }).every(Boolean);
     })"""
     assert all(js(ask, [recording["records"] for _, recording in runs.values()]))
+
+
+@pytest.mark.parametrize(
+    ("reason", "tokens", "ends", "last"),
+    [
+        ("end", 2, True, "discarded"),  # the boundary, a token of text, and the end token, which the verifier kept
+        ("end", 3, False, "rejected"),  # both drafts are text, and the end token is the causal pass's own
+        ("length", 3, True, "discarded"),  # cut behind the second draft
+        ("length", 4, False, "rejected"),
+        ("cancelled", 2, False, "rejected"),
+    ],
+)
+def test_a_round_in_which_the_text_ends_refused_nothing(js, reason, tokens, ends, last):
+    token, check = [5, "x", 0.9], [0.8, 0.1, None]
+    passes = {"prefill": 1, "preview": 1, "replay": 0, "verify": 1, "decode": 0}
+    records = [
+        {"k": "run", "mode": "speculative", "prompt": 10, "set": {}}, {"k": "prefill", "n": 10, "ms": 1},
+        {"k": "draft", "b": 0, "s": 1, "at": 10, "g": [4, "g"], "w": [[i, *token] for i in (1, 2, 3)],
+         "x": [[], [], []], "ms": 1},
+        {"k": "verify", "b": 0, "n": 2, "v": [check] * 3, "w": token, "t": [], "ms": 1},
+        {"k": "end", "reason": reason, "tokens": tokens, "passes": passes, "per": 1, "rate": 1, "sec": 1},
+    ]  # fmt: skip
+    ask = """(() => {
+      const whole = new Fold();
+      for (const record of data) whole.add(record);
+      const part = prefix(whole, data.length - 1, new Fold());
+      return [whole.endsIn(whole.block), whole.block.slots[3].state, part.words, part.endsIn(part.block)];
+    })()"""
+    words = "the text ends there." if ends else "then the causal pass writes \u201cx\u201d, not \u201cx\u201d."
+    assert js(ask, records) == [ends, last, f"Round 1: 2 drafts of 3 kept; {words}", ends]
 
 
 def test_two_recordings_share_one_axis(js, runs):
@@ -251,7 +282,7 @@ def session_after(events, *earlier):
     said = [{"role": "system", "content": "Be brief."}]
     for text in (*earlier, "Go  on\nplease"):
         said.append({"role": "user", "content": text})
-    run = SimpleNamespace(done=done, events=events, canvas=fold(events), messages=said)
+    run = SimpleNamespace(done=done, events=events, canvas=fold(events), messages=said, raw=False)
     return SimpleNamespace(run=run, turns=[SimpleNamespace(prompt="Go  on\nplease")], shelf=Shelf())
 
 
@@ -259,7 +290,7 @@ def test_a_run_that_ended_is_shelved_once_with_its_prompt():
     session = session_after(events_of("speculative"), "before")
     kept = session.shelf.get(shelve(session))
     assert kept.title == "1. Go on please \u00b7 draft and verify"
-    assert (kept.prompt, kept.system, kept.earlier) == ("Go  on\nplease", "Be brief.", 1)
+    assert (kept.prompt, kept.system, kept.earlier, kept.raw) == ("Go  on\nplease", "Be brief.", 1, False)
     assert shelve(session) is None and session.run.events is None
     broken = session_after(events_of()[:-1])
     assert shelve(broken) is None and broken.shelf.news is None and broken.run.events is None
@@ -335,6 +366,8 @@ CASES = [
     (GOOD, "run_started", {"settings": {"threshold": "high"}}, "settings.threshold must be a number"),
     (GOOD, "run_started", {"mode": "speculative"}, "block_opened must be of denoise mode, got speculative"),
     (GOOD, "block_opened", {"slots": 10**9}, "slots must be in [1, 1024], got 1000000000"),
+    (GOOD, "run_started", {"settings": {"threshold": 7}}, "settings.threshold must be in [0, 1], got 7"),
+    (GOOD, "prefilled", {"ms": 1e30}, "prefilled.ms must be in [0, 86400000], got 1e+30"),
     (GOOD, "denoised", {"committed": [99]}, "committed must be slots of the block, got (99,)"),
     (GOOD, "denoised", {"slots": GOOD[3]["slots"][::-1]}, "slots must be in order"),
     (SPECULATIVE, "drafted", {"step": 2}, "a round must begin with step 1, got 2"),
@@ -450,6 +483,18 @@ def test_a_link_brings_a_runs_settings_back(settings):
         values["coreset_top_p"] = None
     hidden = {"allow_untrained_block", "stop"}
     assert values == {name: value for name, value in kept.items() if name not in hidden}
+
+
+def test_a_link_brings_back_that_a_text_was_gone_on_from():
+    settings = DenoiseSettings().in_force({}).as_dict()
+    assert "raw=true" in link_of("denoise", settings, "The night", raw=True).query
+    assert settings_from_link({"prompt": "The night", "raw": "true"}).values == {"prompt": "The night", "raw": True}
+    assert "raw" not in link_of("denoise", settings, "The night").query
+    told = settings_from_link({"raw": "yes"})
+    assert told.values == {} and "raw must be true or false, got 'yes'" in told.line
+    assert english(spoken(told.line, CHINESE).replace("raw", "").replace("yes", "")) == []
+    prose = next(kept for kept in recorded().values() if kept.title.startswith("Prose"))
+    assert prose.raw and prose.prompt
 
 
 def test_a_link_says_what_it_cannot_bring():

@@ -5,18 +5,22 @@ import json
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from scripted_engine import ScriptedEngine
 
+from clover_viz.errors import ContextFull
 from clover_viz.events import Denoised, LayerExperts, Slot, Text, TopToken
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, Limits, SpeculativeSettings
 from clover_viz.ui import palette
+from clover_viz.ui.chat.outset import moves
 from clover_viz.ui.controls import settings_of
 from clover_viz.ui.records import json_text, record
+from clover_viz.ui.runs import stream
 from clover_viz.ui.runs.desk import Desk, one_line
-from clover_viz.ui.runs.runner import Run
-from clover_viz.ui.runs.session import TURNS, Session, Turn
+from clover_viz.ui.runs.runner import WHOLE, Run
+from clover_viz.ui.runs.session import CUT_SHORT, NO_ANSWER, TURNS, Session, Turn
 from clover_viz.ui.runs.stream import frames
 
 
@@ -126,9 +130,69 @@ def test_an_error_is_one_line_and_frees_the_desk():
     broken.start()
     assert broken.done.wait(5)
     assert broken.state == "error" and broken.error == "the scripted engine failed on <b>purpose</b> & denoise"
+    assert json.loads(broken.frame()[0])["note"] == broken.error  # stays on the board when the message is gone
     after = run_on(desk)
     after.start()
     assert after.done.wait(5) and after.state == "finished"
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+def test_a_full_context_tells_what_helps(turns):
+    class Full:
+        def generate(self, *_, **__):
+            raise ContextFull("no room")
+
+    said = [{"role": "user", "content": "go"}, {"role": "assistant", "content": "gone"}] * (turns - 1)
+    run = Run(desk_over(Full()), [*said, {"role": "user", "content": "go"}], DenoiseSettings(), Limits())
+    run.start()
+    assert run.done.wait(5)
+    assert run.error == ("no room" if turns == 1 else f"no room{WHOLE}")
+
+
+def test_a_text_to_go_on_from_is_told_alone_and_kept_apart():
+    engine = ScriptedEngine("on and on", pace=1e4)
+    session = Session()
+    session.turns = [Turn("hello", "hi", state="finished")]
+    run = Run(desk_over(engine), session.messages("say: a ship", "Be brief.", raw=True), DenoiseSettings(), Limits(),
+              raw=True)  # fmt: skip
+    session.begin(run, "say: a ship")
+    run.start()
+    assert run.done.wait(5)
+    session.follow(run)
+    assert engine.calls == ["say: a ship"] and session.turns[-1].answer == "a ship"
+    after = Session()
+    after.restore(session.view())
+    for one in (session, after):
+        said = [message["content"] for message in one.messages("next", "")]
+        assert said == ["hello", "hi", "next"]
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "named", "moved"),
+    [
+        ({}, (), {}),
+        ({"threshold": 0.95, "block_size": 32, "coreset_top_p": 0.9}, (), {}),  # as the controls are made
+        ({"threshold": 0.8, "stop_bias": 3.0}, (), {"threshold": {"value": 0.8}, "stop_bias": {"value": 3.0}}),
+        ({"threshold": 0.8, "stop_bias": 3.0}, ("threshold",), {"stop_bias": {"value": 3.0}}),
+        ({"coreset_top_p": None}, (), {"coreset": {"value": False}}),
+        ({"coreset_top_p": None}, ("coreset_top_p", "coreset"), {}),
+        ({"block_size": 16}, (), {"block_size": {"value": 16, "choices": [4, 8, 16]}}),
+        ({"block_size": 24}, (), {"block_size": {"value": 24, "choices": [4, 8, 16, 24]}}),
+    ],
+)
+def test_the_controls_move_to_the_checkpoints_values(checkpoint, named, moved):
+    assert moves(checkpoint, named) == moved
+
+
+def test_a_partial_answer_is_not_called_none():
+    session = Session()
+    run = run_on(desk_over(ScriptedEngine("word " * 40, pace=500)), "fail: x")
+    session.begin(run, "fail: x")
+    run.start()
+    assert run.done.wait(5)
+    session.follow(run)
+    assert session.turns[0].note == (CUT_SHORT if run.canvas.text else NO_ANSWER)
+    assert session.turns[0].state == "error"
 
 
 def test_a_fault_of_ours_is_named_and_logged(caplog):
@@ -161,7 +225,10 @@ def test_a_run_waits_for_the_load_and_can_be_stopped_meanwhile():
     stopped, going = run_on(desk), run_on(desk)
     stopped.start()
     going.start()
-    assert "Loading slow" in going.note
+    wait(lambda: len(desk._line) == 2)
+    notes = sorted((stopped.note, going.note))
+    assert notes == ["Loading slow; 1 run ahead of yours then.",
+                     "Loading slow; your message goes first as soon as it is ready."]  # fmt: skip
     stopped.cancel()
     assert stopped.done.wait(1)
     gate.set()
@@ -263,26 +330,29 @@ def test_a_stalled_page_gets_few_messages_and_the_whole_end():
     assert text["turns"][0]["a"] == "word " * 40
 
 
-def test_a_quiet_run_still_gives_signs_of_life_and_a_busy_one_not_too_many():
-    """Closing the page is noticed where something is sent."""
-    gate = threading.Event()
-    desk = Desk(lambda: gate.wait(5) and ScriptedEngine("word " * 100, pace=1000), "slow")
-    session = Session()
-    session.begin(run_on(desk), "go")
-    session.run.start()
-    times = []
+def test_a_quiet_run_still_gives_signs_of_life_and_a_busy_one_not_too_many(monkeypatch):
+    """Closing the page is noticed where something is sent. Nothing for four seconds, then a record each 10 ms."""
+    now = 0.0
+
+    async def sleep(seconds):
+        nonlocal now
+        now += seconds
+
+    monkeypatch.setattr(stream, "monotonic", lambda: now)
+    monkeypatch.setattr(stream.asyncio, "sleep", sleep)
+    run = SimpleNamespace(
+        done=SimpleNamespace(is_set=lambda: now > 6), frame=lambda have: ("", max(0, int(100 * (now - 4))))
+    )
+    session = SimpleNamespace(run=run, view=lambda: "", follow=lambda run: None)
 
     async def collect():
-        async for frame, _ in frames(session, session.run, crowded=lambda: False):
-            times.append((time.monotonic(), json.loads(frame)["state"]))
-            if len(times) == 4:
-                gate.set()
+        return [now async for _ in frames(session, run, crowded=lambda: False)]
 
-    asyncio.run(collect())
-    waiting = [moment for moment, state in times if state == "waiting"]
-    assert len(waiting) >= 4 and max(b - a for a, b in zip(waiting, waiting[1:])) < 0.6
-    gaps = [b - a for (a, _), (b, _) in zip(times, times[1:])]
-    assert min(gaps) > 0.03
+    times = asyncio.run(collect())
+    quiet, busy = ([moment for moment in times if (moment < 4) == early] for early in (True, False))
+    longest, shortest = stream.QUIET + stream.FRAME + 1e-6, stream.FRAME - 1e-6
+    assert len(quiet) >= 12 and max(b - a for a, b in zip(quiet, quiet[1:])) <= longest
+    assert len(busy) >= 45 and min(b - a for a, b in zip(times, times[1:])) >= shortest
 
 
 def test_a_cleared_session_sees_no_more_of_its_run():

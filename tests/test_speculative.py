@@ -5,7 +5,22 @@ import threading
 import pytest
 import torch
 from model_helpers import toy_model
-from scripted import BYTE, END, FILLER, MASK, OTHER_END, VOCAB, ByteTokenizer, ScriptedModel, engine, ids, of, row, rows
+from scripted import (
+    BYTE,
+    END,
+    FILLER,
+    MASK,
+    OTHER_END,
+    VOCAB,
+    ByteTokenizer,
+    Clock,
+    ScriptedModel,
+    engine,
+    ids,
+    of,
+    row,
+    rows,
+)
 
 from clover_viz.engine import Engine
 from clover_viz.errors import UserError
@@ -80,6 +95,15 @@ def test_the_whole_sequence_of_a_run():
     assert model.coresets == [0.9, 0.9]
     assert written(model) == [A, B, C, D, END]
     assert events[0].mode == "speculative" and events[0].settings["accept_rule"] == "exact"
+
+
+def test_the_time_of_a_pass_leaves_out_what_holds_it(monkeypatch):
+    """Also where the context has no room for another round."""
+    model = ScriptedModel(ids(LONG), lambda slot, known: 0.5, block_size=4)
+    model.config.max_position_embeddings = len(engine(model)._encode("hi", False)) + 7
+    events = run(model, SpeculativeSettings(draft_steps=2), gate=Clock(model, monkeypatch).gate)
+    kinds = [Prefilled, Drafted, Drafted, Verified, TokenDecoded, TokenDecoded]
+    assert [(type(x), x.ms) for x in events if hasattr(x, "ms")] == [(kind, 250.0) for kind in kinds]
 
 
 @pytest.mark.parametrize("size", [2, 4, 8, 16, 32])

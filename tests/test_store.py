@@ -112,6 +112,11 @@ BAD = {
     "foreign file": (lambda t: ["# Hello", "world"], 1, "not a whole JSON object"),
     "wrong field": (lambda t: [t[0], t[1].replace('"tokens"', '"tokeens"')], 2, "prefilled has no field 'tokeens'"),
     "too deep": (lambda t: [t[0], "[" * 100_000], 2, "not a whole JSON object"),
+    "settings too deep": (
+        lambda t: [t[0].replace('"settings":{', '"settings":{"x":' + "[" * 600 + "]" * 600 + ","), *t[1:]],
+        1, "a value must not be nested as deep as here",
+    ),
+    "too large for a float": (lambda t: [t[0], edited(t[1], "ms", to=10**400)], 2, "ms must be a finite number, got 1"),
     "empty": (lambda t: [], 1, "must end with run_finished"),
 }
 
@@ -177,6 +182,22 @@ def test_a_bad_round_is_named_by_its_line_and_field(tmp_path, rounds, at, path, 
     with pytest.raises(UserError) as error:
         next(played)
     assert str(error.value).startswith(f"{file} line {at + 1}: {says}") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [ValueError("no"), OverflowError("no")])
+def test_what_a_check_refuses_is_named_by_its_line(tmp_path, events, wrong):
+    file = tmp_path / "trace"
+    file.write_text("\n\n".join(lines_of(events)), encoding="utf-8")
+
+    def check(event):
+        if event == events[2]:
+            raise wrong
+
+    played = play(file, check)
+    assert [next(played), next(played)] == events[:2]
+    with pytest.raises(UserError) as error:
+        next(played)
+    assert str(error.value) == f"{file} line 5: no"
 
 
 @pytest.mark.parametrize(
@@ -284,6 +305,8 @@ def test_pace_waits_for_the_time_a_pass_took(events):
     waits = []
     assert list(pace(events, 2.0, waits.append)) == events
     assert sum(waits) == pytest.approx(sum(getattr(x, "ms", 0) for x in events) / 2000)
+    waits.clear()
+    assert list(pace(events, 1e-300, waits.append)) == events and max(waits) == 86_400.0  # a day
     waits.clear()
     assert list(pace(events, 0, waits.append))[-1] == events[-1] and waits == []
     assert isinstance(events[-1], RunFinished)

@@ -3,6 +3,7 @@ import random
 
 import pytest
 
+from clover_viz.errors import UserError
 from clover_viz.tokenizer import Tokenizer, TokenizerError
 from clover_viz.training.data import Corpus
 from clover_viz.training.tokenizer_training import SPECIALS, corpus_texts, save_tokenizer, train_tokenizer
@@ -141,8 +142,9 @@ def test_only_the_assistant_may_think(byte_level):
     (["hi"], "role must be one of"),
 ])
 def test_bad_messages_are_named(tiny, messages, reason):
-    with pytest.raises(TokenizerError, match=reason):
+    with pytest.raises(TokenizerError, match=reason) as refused:
         tiny.chat(messages)
+    assert isinstance(refused.value, UserError)
 
 
 def test_printable_tokens(tiny, byte_level):

@@ -3,6 +3,7 @@
 import json
 import os
 from argparse import SUPPRESS, RawDescriptionHelpFormatter
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,13 @@ KINDS = {
     "compile": "registers, spills and shared memory of every Triton kernel at the 35B model's shapes; needs no card",
     "gpu": "every operation checked, then the whole 35B on random weights: needs one CUDA card of 80 GB or more",
 }
+# The kinds that a flag belongs to. --json belongs to all.
+FLAGS = {
+    "model": ("cpu", "app"), "threads": ("cpu", "app"), "prompts": ("cpu",), "soak": ("app",),
+    "layers": ("gpu",), "minutes": ("gpu",), "rehearse": ("gpu",),
+}  # fmt: skip
+UNSOAKED = ("model", "threads")  # a soak plays recorded runs: nothing is computed
+DEFAULTS = {"model": str(DEFAULT_MODEL), "prompts": 8, "minutes": 8, "rehearse": False}
 
 
 def parser() -> Parser:
@@ -28,18 +36,20 @@ def parser() -> Parser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     p.add_argument("what", metavar="|".join(KINDS), help="what to measure")
-    p.add_argument("--model", default=str(DEFAULT_MODEL), metavar="DIR", help="default: the embedded model")
-    p.add_argument("--threads", type=number, metavar="N", help="threads to compute with (default: torch's own choice)")
-    p.add_argument("--prompts", type=number, default=8, metavar="N",
-                   help="held-out agent prompts to answer, the first N (default: %(default)s)")
-    p.add_argument("--layers", type=number, metavar="N", help="gpu: the model's first N layers, for a smaller card")
-    p.add_argument("--minutes", type=number, default=8, metavar="N",
-                   help="gpu: time for everything (default: %(default)s)")
+    p.add_argument("--model", metavar="DIR", help="cpu, app: a checkpoint folder (default: the embedded model)")
+    p.add_argument("--threads", type=number, metavar="N",
+                   help="cpu, app: threads to compute with (default: torch's own choice)")
+    p.add_argument("--prompts", type=number, metavar="N",
+                   help=f"cpu: held-out agent prompts to answer, the first N (default: {DEFAULTS['prompts']})")
+    p.add_argument("--layers", type=number, metavar="N",
+                   help="gpu: the model's first N layers, for a smaller card (default: all)")
+    p.add_argument("--minutes", type=number, metavar="N",
+                   help=f"gpu: time for everything (default: {DEFAULTS['minutes']})")
     p.add_argument("--soak", type=number, metavar="MINUTES",
                    help="app: instead, keep a page open for 0.5 to 120 minutes (10 is a good soak) while runs follow "
                    "one another, and tell whether browser and server grow")
-    p.add_argument("--rehearse", action="store_true", help=SUPPRESS)  # gpu: a toy on the CPU
-    p.add_argument("--json", metavar="FILE", help="write every figure there as well")
+    p.add_argument("--rehearse", action="store_true", default=None, help=SUPPRESS)  # gpu: a toy on the CPU
+    p.add_argument("--json", metavar="FILE", help=f"{', '.join(KINDS)}: write every figure there as well")
     return p
 
 
@@ -47,6 +57,11 @@ def main(argv: list[str]) -> int:
     args = parser().parse_args(argv)
     if args.what not in KINDS:
         raise UserError(f"bench must be one of {', '.join(KINDS)}, got {args.what!r}")
+    if fault := misplaced(args.what, [name for name in FLAGS if getattr(args, name) is not None]):
+        raise UserError(fault)
+    for name, value in DEFAULTS.items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
     for name in ("threads", "prompts", "layers", "minutes"):
         if getattr(args, name) is not None:
             at_least(f"--{name}", getattr(args, name), 1)
@@ -62,6 +77,17 @@ def main(argv: list[str]) -> int:
     if args.what == "app":
         return _tell(measure_app(folder, args.threads, soak), args.json)
     return _tell(measure_cpu(folder, args.threads, args.prompts), args.json)
+
+
+def misplaced(what: str, given: Iterable[str]) -> str | None:
+    """What is wrong with the flags given (names of FLAGS) for a kind, in one line; None when all belong to it."""
+    given = set(given)
+    for name, kinds in FLAGS.items():
+        if name in given and what not in kinds:
+            return f"--{name} must be left out with bench {what}: it belongs to bench {' and '.join(kinds)}"
+        if name in given and name in UNSOAKED and "soak" in given:
+            return f"--{name} must be left out with --soak, which plays recorded runs"
+    return None
 
 
 def _tell(found: dict, file: str | None) -> int:

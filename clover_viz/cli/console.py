@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from clover_viz.errors import UserError
 
 DONE, FAILED, BAD_VALUE = 0, 1, 2
+NEGATIVE = re.compile(r"-(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)$", re.IGNORECASE)
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +19,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options):
         super().__init__(allow_abbrev=False, **options)
+        self._negative_number_matcher = NEGATIVE  # argparse's own takes -1e-1 for a flag
 
     def error(self, message: str):
         raise UserError(message)

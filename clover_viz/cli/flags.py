@@ -23,7 +23,7 @@ SETTINGS_HELP = {
     "temperature": "0 takes the likeliest token; up to 10",
     "presence_penalty": "taken once from tokens the response holds, in [-2, 2]",
     "frequency_penalty": "taken for each time the response holds a token, in [-2, 2]",
-    "repetition_penalty": "divides the logits of tokens the response holds, in (0, 10]; 1 is off",
+    "repetition_penalty": "divides the logits of the response's tokens, multiplies negative ones, in (0, 10]; 1 is off",
     "stop_bias": "added to the end tokens for every 1,000 response tokens, in [0, 1000]",
     "think_close_bias": "added to </think> for every 1,000 tokens of an open thinking section, in [0, 1000]",
 }  # fmt: skip
@@ -102,8 +102,13 @@ def add_settings(group) -> None:
 
 
 def settings(args: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given, by name."""
-    return {name: value for name, value in vars(args).items() if name in SETTINGS_HELP}
+    """The settings that were given, by name. Raises UserError for a coreset's share that is none."""
+    given = {name: value for name, value in vars(args).items() if name in SETTINGS_HELP}
+    share = given.get("coreset_top_p")
+    # the setting itself would answer that None is allowed, which cannot be written here
+    if share is not None and (isinstance(share, str) or not 0 < share <= 1):
+        raise UserError(f"coreset_top_p must be in (0, 1], or be left out for --no-coreset, got {share!r}")
+    return given
 
 
 @contextmanager

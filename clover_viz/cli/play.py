@@ -4,6 +4,7 @@ from clover_viz.cli.console import DONE, Parser, notice, number, write
 from clover_viz.errors import UserError
 from clover_viz.events import Text
 from clover_viz.trace.canvas import Canvas
+from clover_viz.trace.drawable import Drawable
 from clover_viz.trace.pace import pace
 from clover_viz.trace.store import play
 
@@ -25,7 +26,7 @@ def main(argv: list[str]) -> int:
     if isinstance(args.speed, str) or not 0 <= args.speed <= 1000:
         raise UserError(f"speed must be in [0, 1000], got {args.speed!r}")
     canvas = Canvas()
-    for event in pace(play(args.file), args.speed):
+    for event in pace(play(args.file, Drawable().take), args.speed):
         canvas = canvas.apply(event)
         if not isinstance(event, Text):
             notice(canvas.line)

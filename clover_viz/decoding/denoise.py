@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from time import perf_counter
 
 from clover_viz.decoding.passes import Passes, Request, choose, milliseconds, nine_digits
 from clover_viz.decoding.rules import commit
@@ -25,9 +24,9 @@ def denoise(passes: Passes, settings: DenoiseSettings, request: Request) -> Iter
         ended = len(tokens) < size or tokens[-1] in request.end_ids
         if ended or len(response) >= request.max_new_tokens or start + 2 * size > request.context:
             return
-        began = perf_counter()
+        began = passes.clock()
         passes.replay(tokens)
-        yield Replayed(block, size, milliseconds(perf_counter() - began))
+        yield Replayed(block, size, milliseconds(passes.clock() - began))
 
 
 def _denoise_block(
@@ -38,7 +37,7 @@ def _denoise_block(
     positions = range(start, start + size)
     fixed: list[Slot | None] = [None] * size
     for step in count(1):
-        began = perf_counter()
+        began = passes.clock()
         masked = [slot is None for slot in fixed]
         ids = [request.mask_token_id if slot is None else slot.token_id for slot in fixed]
         rows = passes.preview(ids, masked)
@@ -50,9 +49,8 @@ def _denoise_block(
         for i in committed:
             slots[i] = fixed[i] = _slot(i, "committed", choices, request)
         experts = tuple(LayerExperts(layer, t, k, nine_digits(r)) for layer, (t, k, r) in enumerate(choices.routing))
-        yield Denoised(
-            block, step, committed, forced, tuple(slots), experts, milliseconds(perf_counter() - began)
-        )
+        ms = milliseconds(passes.clock() - began)
+        yield Denoised(block, step, committed, forced, tuple(slots), experts, ms)
         tokens = _finished(fixed, request.end_ids)
         if tokens is not None:
             return tokens

@@ -46,6 +46,7 @@ class Passes:
     verify: Callable[[Sequence[int]], Rows]  # a causal pass: logits [B, V]; reads the cache
     keep: Callable[[int], None]  # writes the first n tokens of the last verify to the cache; no pass
     stats: Callable[[torch.Tensor, int], Stats]  # of logits [N, V], with the mask token out
+    clock: Callable[[], float]  # seconds of the run; stands still while a pass is held back
 
 
 @dataclass(frozen=True)

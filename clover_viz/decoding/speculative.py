@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from time import perf_counter
 
 from clover_viz.decoding.autoregressive import autoregress
 from clover_viz.decoding.passes import Passes, Request, Rows, choose, milliseconds, nine_digits
@@ -34,7 +33,7 @@ def speculate(
         if start + 1 == request.context:
             return
         if start + size >= request.context:  # the next boundary would have no position
-            began = perf_counter()
+            began = passes.clock()
             yield from autoregress(passes, request, passes.decode(response[-1]), response, began)
             return
         drafts = yield from _draft(passes, settings, request, response, number, start, boundary)
@@ -62,7 +61,7 @@ def _draft(
     positions = [start + slot for slot in slots]
     fixed: list[Draft | None] = [None] * len(slots)
     for step in range(1, settings.draft_steps + 1):
-        began = perf_counter()
+        began = passes.clock()
         masked = [draft is None for draft in fixed]
         ids = [request.mask_token_id if draft is None else draft.token_id for draft in fixed]
         rows = passes.preview([boundary.token_id, *ids], [False, *masked])
@@ -76,7 +75,7 @@ def _draft(
         ]
         experts = tuple(LayerExperts(layer, t, k, nine_digits(r)) for layer, (t, k, r) in enumerate(choices.routing))
         yield Drafted(
-            number, step, start, boundary, tuple(drafts), experts, milliseconds(perf_counter() - began)
+            number, step, start, boundary, tuple(drafts), experts, milliseconds(passes.clock() - began)
         )  # fmt: skip
         if step == settings.draft_steps:
             break
@@ -92,7 +91,7 @@ def _verify(
     drafts: Sequence[Draft],
 ) -> Verified:  # fmt: skip
     """The causal pass over [boundary, drafts] and what it lets stand, written to the cache."""
-    began = perf_counter()
+    began = passes.clock()
     tokens = [draft.token_id for draft in drafts]
     rows = passes.verify([response[-1], *tokens])  # row i is about slot i + 1
     positions = range(start + 1, start + settings.block_size + 1)
@@ -120,7 +119,7 @@ def _verify(
     token = choices.tokens[accepted]
     boundary = Boundary(token, request.printable(token), nine_digits(choices.confidences[accepted]))
     experts = tuple(LayerTouched(layer, touched) for layer, (touched, *_) in enumerate(choices.routing))
-    ms = milliseconds(perf_counter() - began)
+    ms = milliseconds(passes.clock() - began)
     return Verified(number, checks, accepted, boundary, experts, ms)
 
 

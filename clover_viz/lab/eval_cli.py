@@ -20,9 +20,9 @@ MERGE_TAKES = {"merge", "json", "card", "failures"}
 def parser() -> Parser:
     p = Parser(
         prog="python -m clover_viz lab eval",
-        description="Answer held-out prompts in every mode, through the engine of the app, and show how many answers "
-        "are exactly right and how many tokens a pass brings. Greedy. Two processes on two cores: run --shard 1/2 and "
-        "--shard 2/2 with --json and OMP_NUM_THREADS=1, then --merge both files.",
+        description="Answer held-out prompts in each mode asked for, through the engine of the app, and show how "
+        "many answers are exactly right and how many tokens a pass brings. Greedy. Two processes on two cores: run "
+        "--shard 1/2 and --shard 2/2 with --json and OMP_NUM_THREADS=1, then --merge both files.",
     )
     flags.add_model(p)
     p.add_argument("--kinds", metavar="K,K...", help=f"some of {','.join(COUNTS)} (default: all; prose needs --prose)")

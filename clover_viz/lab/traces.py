@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from clover_viz.engine import Engine
 from clover_viz.events import RunFinished
-from clover_viz.examples import LIST, TOOL_CALL
+from clover_viz.examples import LIST, PROSE, TOOL_CALL
 from clover_viz.settings import MODES
 from clover_viz.trace.store import record
 
@@ -21,7 +21,7 @@ class Example(NamedTuple):
 EXAMPLES = (
     Example("agent", TOOL_CALL.messages),
     Example("list", LIST.messages),
-    Example("prose", "The night was dark, and the ship", raw=True),
+    Example("prose", PROSE.prompt, raw=PROSE.raw),
 )
 
 

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -12,10 +13,13 @@ from safetensors import SafetensorError, safe_open
 
 from clover_viz.config import CloverConfig
 from clover_viz.errors import UserError
+from clover_viz.model import memory
 from clover_viz.model.clover import CloverForCausalLM
 
 INDEX = "model.safetensors.index.json"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+# Of a hub repository, first: config, tokenizer and index. Weights only once these were found sound.
+SMALL_FILES = ["*.json", "*.jinja"]
 SHOWN = 3  # names listed of many that are wrong
 
 log = logging.getLogger("clover_viz")
@@ -32,20 +36,31 @@ def load(
 
     path: a local folder, or a hub id (then `revision` is honoured). dtype "auto" is fp32 on a CPU and bf16 elsewhere.
     Raises UserError, before any weight is read, for a wrong model type, kernels that cannot run, a tensor that is
-    missing, unexpected, misshapen or cut off, and weights larger than the device's free memory.
+    missing, unexpected, misshapen or cut off, and weights larger than the device's free memory. No weight of a hub id
+    is fetched before everything was checked that its config and its index tell.
     """
-    folder = _folder(path, revision)
-    config = read_config(folder)
+    target = _dtype(dtype, device)
     try:
         chosen = select(device, kernels)
     except ValueError as error:
         raise UserError(str(error)) from None
-    target = DTYPES.get(dtype) or (torch.float32 if device.startswith("cpu") else torch.bfloat16)
+    local = Path(path).is_dir()
+    if local and revision is not None:
+        raise UserError(f"revision must be left out for a local folder, got {revision!r} for {str(path)!r}")
+    folder = Path(path) if local else _fetch(path, revision, SMALL_FILES)
+    config = read_config(folder)
     with torch.device("meta"):
         model = CloverForCausalLM(config, chosen)
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    where = _locate(folder, wanted)
-    _check_memory(wanted, target, device)
+    index = read_index(folder)
+    if index is not None:
+        _check_names(folder / INDEX, index, wanted)
+    memory.check(wanted, target, device)
+    if not local:
+        weights = ["*.safetensors"] if index is None else sorted(set(index.values()))
+        if _fetch(path, revision, weights) != folder:  # a folder a commit
+            raise UserError(f"model {str(path)!r} changed on the hub while it was being fetched: load it again")
+    where = _locate(folder, index, wanted)
     for file in sorted(set(where.values())):
         with safe_open(file, framework="pt") as tensors:
             for name in tensors.keys():
@@ -75,42 +90,50 @@ def read_config(folder: Path) -> CloverConfig:
     return config
 
 
-def _folder(path: str | os.PathLike, revision: str | None) -> Path:
-    if Path(path).is_dir():
-        if revision is not None:
-            raise UserError(f"revision must be left out for a local folder, got {revision!r} for {str(path)!r}")
-        return Path(path)
+def read_index(folder: Path) -> dict[str, str] | None:
+    """The file of each tensor by the folder's index, each beside the index; None where there is no index."""
+    file = folder / INDEX
+    if not file.exists():
+        return None
+    try:
+        files = dict(json.loads(file.read_text(encoding="utf-8"))["weight_map"])
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{file}: not a weight index") from None
+    for name in files.values():
+        if not isinstance(name, str) or Path(name).name != name or not name.endswith(".safetensors"):
+            raise UserError(f"{file}: must name *.safetensors files of its own folder, got {name!r}")
+    return files
+
+
+def _dtype(name: str, device: str) -> torch.dtype:
+    if name == "auto":
+        return torch.float32 if device.startswith("cpu") else torch.bfloat16
+    if name not in DTYPES:
+        raise UserError(f"dtype must be one of auto, {', '.join(DTYPES)}, got {name!r}")
+    return DTYPES[name]
+
+
+def _fetch(path: str | os.PathLike, revision: str | None, patterns: list[str]) -> Path:
+    """The folder of a hub id's snapshot, with the files at its top that match."""
     from huggingface_hub import snapshot_download
 
     try:
-        patterns = ["*.json", "*.safetensors", "*.jinja"]
-        return Path(snapshot_download(str(path), revision=revision, allow_patterns=patterns))
+        return Path(
+            snapshot_download(str(path), revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"])
+        )  # fmt: skip
     except Exception as error:  # anything from a malformed id to an unreachable hub
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         at = "" if revision is None else f" at revision {revision!r}"
         raise UserError(f"model {str(path)!r}{at} is neither a folder nor to be had from the hub: {reason}") from None
 
 
-def _files(folder: Path) -> list[Path]:
-    if (folder / INDEX).exists():
-        try:
-            names = set(json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"].values())
-        except (ValueError, KeyError, AttributeError, TypeError):
-            raise UserError(f"{folder / INDEX}: not a weight index") from None
-        files = [folder / name for name in sorted(names)]
-        if any(file.resolve().parent != folder.resolve() and not file.is_symlink() for file in files):
-            raise UserError(f"{folder / INDEX}: names a file outside its folder")
-    else:
-        files = sorted(folder.glob("*.safetensors"))
+def _locate(folder: Path, index: dict[str, str] | None, wanted: dict[str, tuple[int, ...]]) -> dict[str, Path]:
+    """Which file holds each tensor; every name and shape is checked, from the headers alone."""
+    files = set(folder.glob("*.safetensors")) if index is None else {folder / name for name in index.values()}
     if not files:
         raise UserError(f"{folder}: holds no *.safetensors file")
-    return files
-
-
-def _locate(folder: Path, wanted: dict[str, tuple[int, ...]]) -> dict[str, Path]:
-    """Which file holds each tensor; every name and shape is checked, from the headers alone."""
     where, wrong = {}, []
-    for file in _files(folder):
+    for file in sorted(files):
         try:
             with safe_open(file, framework="pt") as tensors:
                 for name in tensors.keys():
@@ -123,9 +146,13 @@ def _locate(folder: Path, wanted: dict[str, tuple[int, ...]]) -> dict[str, Path]
         except (SafetensorError, OSError) as error:
             raise UserError(f"{file}: cut off or damaged ({error})") from None
     _refuse(folder, "misshapen", wrong)
-    _refuse(folder, "missing", sorted(set(wanted) - set(where)))
-    _refuse(folder, "unexpected", sorted(set(where) - set(wanted)))
+    _check_names(folder, where, wanted)
     return where
+
+
+def _check_names(place: Path, found: Iterable[str], wanted: Iterable[str]) -> None:
+    _refuse(place, "missing", sorted(set(wanted) - set(found)))
+    _refuse(place, "unexpected", sorted(set(found) - set(wanted)))
 
 
 def _shapes(name: str, shape: tuple[int, ...]) -> set[tuple[int, ...]]:
@@ -133,37 +160,7 @@ def _shapes(name: str, shape: tuple[int, ...]) -> set[tuple[int, ...]]:
     return {shape, (shape[0], 1, shape[1])} if name.endswith("conv_right_weight") else {shape}
 
 
-def _refuse(folder: Path, fault: str, names: list[str]) -> None:
+def _refuse(place: Path, fault: str, names: list[str]) -> None:
     if names:
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        raise UserError(f"{folder}: {fault} tensor{'s' * (len(names) > 1)}: {'; '.join(names[:SHOWN])}{more}")
-
-
-def _check_memory(wanted: dict[str, tuple[int, ...]], dtype: torch.dtype, device: str) -> None:
-    needed = sum(torch.Size(shape).numel() for shape in wanted.values()) * dtype.itemsize
-    free = _free_bytes(device)
-    if free is not None and needed > free:
-        raise UserError(
-            f"the weights need {needed / 1e9:.1f} GB in {str(dtype).removeprefix('torch.')} and {device} has "
-            f"{free / 1e9:.1f} GB free: choose a larger device, a 16-bit dtype, "
-            "or a smaller model such as assets/clover-tiny"
-        )
-
-
-def _free_bytes(device: str) -> int | None:
-    """Free memory of a device; None when this system does not tell."""
-    if device.startswith("cuda"):
-        return torch.cuda.mem_get_info(device)[0]
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") + _reclaimable()
-    except (ValueError, OSError, AttributeError):
-        return None
-
-
-def _reclaimable() -> int:
-    """Bytes the system would give back from its file cache, where it says so."""
-    try:
-        rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(rows["Cached"].split()[0]) * 1024
-    except (OSError, ValueError, KeyError):
-        return 0
+        raise UserError(f"{place}: {fault} tensor{'s' * (len(names) > 1)}: {'; '.join(names[:SHOWN])}{more}")

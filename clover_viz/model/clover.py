@@ -11,7 +11,7 @@ from transformers.modeling_outputs import CausalLMOutput
 
 from clover_viz.config import CloverConfig
 from clover_viz.model.attention import Attention, HeadNorm, Rotation, rotation
-from clover_viz.model.cache import AttentionCache, CloverCache, Staged, StagedAttention
+from clover_viz.model.cache import AttentionCache, CloverCache, Staged
 from clover_viz.model.gated_delta_net import GatedDeltaNet, GatedNorm
 from clover_viz.model.moe import Experts, Gate, MixtureOfExperts
 

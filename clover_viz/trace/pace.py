@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from clover_viz.events import Event
 
+LONGEST = 86_400.0  # seconds of a wait; far more than that, sleep refuses
+
 
 def pace(
     events: Iterable[Event], speed: float = 1.0, sleep: Callable[[float], object] = time.sleep
@@ -13,5 +15,5 @@ def pace(
     for event in events:
         ms = getattr(event, "ms", 0.0)
         if speed > 0 and ms > 0:
-            sleep(ms / 1000 / speed)
+            sleep(min(ms / 1000 / speed, LONGEST))
         yield event

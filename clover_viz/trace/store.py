@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -53,8 +53,11 @@ def _writer(to: str | PathLike | IO[str]):
             yield file.write
 
 
-def play(source: str | PathLike | IO[bytes]) -> Iterator[Event]:
-    """The events of a trace, as they were recorded. Raises UserError naming the file and the line it cannot read."""
+def play(source: str | PathLike | IO[bytes], check: Callable[[Event], object] | None = None) -> Iterator[Event]:
+    """The events of a trace, as they were recorded. Raises UserError naming the file and the line it cannot read.
+
+    check: called with every event before it is handed out; the ValueError that it raises is told in the same way.
+    """
     name = getattr(source, "name", "trace") if hasattr(source, "read") else str(source)
     last, opened, number = None, None, 0
     for number, line in _lines(source, name):
@@ -64,6 +67,9 @@ def play(source: str | PathLike | IO[bytes]) -> Iterator[Event]:
         if isinstance(last, RunFinished):
             raise UserError(f"{name} line {number}: a trace must end with run_finished, got more after it")
         opened = _opened(event, opened, f"{name} line {number}")
+        if check is not None:
+            with _at_line(name, number):
+                check(event)
         yield event
         last = event
     if not isinstance(last, RunFinished):
@@ -123,7 +129,16 @@ def _event(line: bytes, name: str, number: int) -> Event:
         raise UserError(f"{name} line {number}: not a whole JSON object ({error})") from error
     if isinstance(data, dict) and data.get("event") == "run_started" and data.get("schema") != SCHEMA:
         raise UserError(f"{name} line {number}: schema must be {SCHEMA}, got {data.get('schema')!r}")
-    try:
+    with _at_line(name, number):
         return from_json_dict(data)
-    except ValueError as error:
+
+
+@contextmanager
+def _at_line(name: str, number: int):
+    """What is wrong with an event names its line. A number too large is wrong like any other, and so is depth."""
+    try:
+        yield
+    except RecursionError as error:
+        raise UserError(f"{name} line {number}: a value must not be nested as deep as here ({error})") from error
+    except (ValueError, OverflowError) as error:
         raise UserError(f"{name} line {number}: {error}") from error

@@ -27,7 +27,7 @@ def describe(canvas, event: Event) -> str | None:
         case RunStarted():
             return f"{event.mode} mode, {event.model} on {event.device}, kernels {event.kernels.name}"
         case Prefilled(tokens=n):
-            return f"prompt read: {_n(n, 'token')} in one pass"
+            return f"prompt in the cache: {_n(n, 'token')}"  # a later turn's pass reads only what is new
         case BlockOpened():
             return f"block {event.block}: {event.slots} masks from position {event.start}"
         case Denoised():

@@ -21,10 +21,10 @@ def endpoint(desk: Desk):
     async def generate(
         prompt: str,
         mode: Literal["denoise", "speculative", "autoregressive"] = "denoise",
-        threshold: float = 0.95,
-        block_size: int = 32,
+        threshold: float | None = None,
+        block_size: int | None = None,
         coreset: bool = True,
-        coreset_top_p: float = 0.9,
+        coreset_top_p: float | None = None,
         temperature: float = 0.0,
         max_new_tokens: int = 256,
         seed: int = 0,
@@ -33,22 +33,31 @@ def endpoint(desk: Desk):
         ratio: float = 0.9,
         delta: float = 0.6,
         draft_steps: int = 1,
-        repetition_penalty: float = 1.0,
-        presence_penalty: float = 0.0,
-        frequency_penalty: float = 0.0,
-        stop_bias: float = 0.0,
-        think_close_bias: float = 0.0,
+        repetition_penalty: float | None = None,
+        presence_penalty: float | None = None,
+        frequency_penalty: float | None = None,
+        stop_bias: float | None = None,
+        think_close_bias: float | None = None,
+        raw: bool = False,
     ) -> AsyncIterator[str]:
-        """Streams a run's events, from run_started to run_finished, each as the text of one JSON object."""
+        """Streams a run's events, from run_started to run_finished, each as the text of one JSON object.
+
+        A setting left out, or None, is the checkpoint's own; `coreset` false takes the coreset away. With `raw` the
+        prompt is no message but a text that the model goes on from.
+        """
         try:
             if not prompt.strip():
                 raise ValueError("prompt must hold some text, got none")
-            settings = settings_of(
-                mode, coreset, threshold=threshold, block_size=block_size, coreset_top_p=coreset_top_p,
+            if raw and system.strip():
+                raise ValueError(f"system must be empty with raw, got {len(system)} characters")
+            given = dict(
+                threshold=threshold, block_size=block_size, coreset_top_p=coreset_top_p,
                 temperature=temperature, accept_rule=accept_rule, ratio=ratio, delta=delta, draft_steps=draft_steps,
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
                 frequency_penalty=frequency_penalty, stop_bias=stop_bias, think_close_bias=think_close_bias,
             )  # fmt: skip
+            left = {name: value for name, value in given.items() if value is not None}
+            settings = settings_of(mode, coreset, **left)
             limits = limits_of(max_new_tokens, seed)
         except ValueError as problem:
             raise shown(str(problem)) from None
@@ -57,7 +66,7 @@ def endpoint(desk: Desk):
             messages.insert(0, {"role": "system", "content": system})
         if desk.full():
             raise shown(FULL)
-        run = Run(desk, messages, settings, limits)
+        run = Run(desk, messages, settings, limits, raw=raw)
         run.start()
         try:
             sent = 0

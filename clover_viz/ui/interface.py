@@ -40,7 +40,8 @@ INTERFACE = {
     # more settings
     "More settings": "更多设置",
     "Ratio": "Ratio（上限）",
-    "Threshold verifier: a draft this probable always stands.": "阈值规则：概率达到这个值的草稿一律保留。",
+    "Threshold verifier: a draft this probable always stands. Acts where it is below delta.":
+        "阈值规则：概率达到这个值的草稿一律保留。比 Delta 小时才起作用。",
     "Delta": "Delta（系数）",
     "Threshold verifier: the bar is this times exp(-entropy), at most the ratio.":
         "阈值规则：门槛是它乘以 exp(-熵)，最高不超过 Ratio。",
@@ -61,10 +62,14 @@ INTERFACE = {
     "The same seed and settings give the same text.": "种子和设置相同，文本就相同。",
     "System prompt": "系统提示",
     "Read before the conversation: the tools of an agent, for instance.": "在对话之前读入，例如 Agent 的工具列表。",
+    "Go on from the message": "从消息接着写",
+    "No conversation and no system prompt: the model continues the text as it stands. For prose.":
+        "没有对话，也没有系统提示：模型原样接着这段文字写下去。适合散文。",
     # against repetition
     "Against repetition and for an end": "抑制重复与促使结束",
     "Repetition penalty": "重复惩罚",
-    "Divides the logit of tokens that the answer holds already; 1 is off.": "除以回答中已有 token 的 logit；1 表示关闭。",
+    "Makes tokens that the answer holds already less likely, above 1: divides their logit, or multiplies a negative "
+    "one. 1 is off.": "大于 1 时降低回答中已有 token 的可能：正的 logit 除以它，负的乘以它；1 表示关闭。",
     "Presence penalty": "存在惩罚",
     "Taken once from the logit of tokens that the answer holds; 0 is off.": "从回答中已有 token 的 logit 里减一次；0 表示关闭。",
     "Frequency penalty": "频率惩罚",

@@ -23,11 +23,13 @@ from clover_viz.ui.retelling import retold
 from clover_viz.ui.runs.words import NOTES
 
 CHINESE = "zh-CN"
-WORDS = {"board": BOARD, "chat": BOARD, "player": PLAYER, "charts": CHARTS}  # looked up by the scripts of a folder
-SENTENCES = {"board": NOTES, "chat": NOTES, "player": {**LINES, **PROBLEMS}, "charts": SAID}  # what they get in English
+OFFERED = (CHINESE, "zh-TW")  # in a browser of another Chinese (zh, zh-HK) Gradio shows its components in English
+# By the folder of the scripts: what they look up, and what reaches them in English.
+WORDS = {"board": BOARD, "chat": BOARD, "player": PLAYER, "charts": CHARTS}
+SENTENCES = {"board": {**NOTES, **PROBLEMS}, "chat": NOTES, "player": {**LINES, **PROBLEMS}, "charts": SAID}
 SPOKEN = {**NOTES, **LINES, **PROBLEMS}
 
-I18N = gr.I18n(en={text: text for text in INTERFACE}, **{CHINESE: INTERFACE})
+I18N = gr.I18n(en={text: text for text in INTERFACE}, **{tag: INTERFACE for tag in OFFERED})
 
 
 def translated(choices) -> list[tuple]:
@@ -47,13 +49,14 @@ def both(english: str, chinese: str) -> str:
 
 
 def language_of(request: gr.Request | None) -> str:
-    """The language of ours that the browser asks for first. Any Chinese is served in Simplified Chinese."""
-    return known(request.headers.get("accept-language", "") if request else "")
+    """The language that the page has in this browser, by the one it asks for first."""
+    first = re.match(r"[\s\w-]*", request.headers.get("accept-language", "") if request else "")[0].strip()
+    return CHINESE if first.lower() in map(str.lower, OFFERED) else "en"
 
 
-def known(tags: str) -> str:
-    """The language of ours that fits the first of some BCP 47 tags."""
-    return CHINESE if re.match(r"\s*zh\b", tags, re.IGNORECASE) else "en"
+def known(tag: str) -> str:
+    """The language of ours that fits a BCP 47 tag: any Chinese is served in Simplified Chinese."""
+    return CHINESE if re.match(r"zh\b", tag, re.IGNORECASE) else "en"
 
 
 def spoken(text: str, language: str) -> str:

@@ -9,6 +9,7 @@ import gradio as gr
 
 from clover_viz.ui.about import footer, news
 from clover_viz.ui.api import endpoint
+from clover_viz.ui.chat.outset import set_out
 from clover_viz.ui.chat.tab import QUICK, RUNS, chat_tab
 from clover_viz.ui.languages import I18N, both
 from clover_viz.ui.lesson.tab import OPEN_LINKED, lesson_tab
@@ -40,6 +41,7 @@ def build(desk: Desk) -> gr.Blocks:
         page.load(_arrive(desk), None, [chat.board, foot], **RUNS)
         page.load(None, js=OPEN_LINKED, **QUICK)
         fill_from_link(page, chat.prompt, chat.controls)
+        set_out(page, desk, chat.controls)
         gr.api(endpoint(desk), api_name="generate", concurrency_limit=None)
     page.queue(max_size=200)
     return page

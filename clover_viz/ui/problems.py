@@ -19,6 +19,9 @@ PROBLEMS = {
     "the prompt must hold at least one token, got none": "提示至少要有一个 token，收到的是空的",
     "the prompt must leave room for {unit} in the context of {n} positions, got a prompt of {p} tokens":
         "提示之后，{n} 个位置的上下文里必须还放得下{unit}，收到的提示有 {p} 个 token",
+    "the prompt must leave room for {unit} in the context of {n} positions, got a prompt of {p} tokens; "
+    "the whole conversation counts, and Clear begins a new one":
+        "提示之后，{n} 个位置的上下文里必须还放得下{unit}，收到的提示有 {p} 个 token；整段对话都算在内，按“清空”可重新开始",
     "one token": "一个 token",
     "one block of {n}": "一个 {n} 槽位的块",
     "{word} must be 0 for a tokenizer without </think>, got {own_given}":

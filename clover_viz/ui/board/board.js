@@ -124,6 +124,8 @@ class Board {
   buildKey() {
     this.key = make(this.root, "ul", "cv-key");
     for (const [name, text, mode] of [
+      ["masked", "not written yet", "autoregressive"],
+      ["committed", "written, in this order", "autoregressive"],
       ["masked", "masked: its current preview", "denoise"],
       ["committed", "committed, with its step", "denoise"],
       ["forced", "forced: none over the bar", "denoise"],
@@ -148,7 +150,7 @@ class Board {
     const block = fold.blocks[at];
     this.root.dataset.state = this.state;
     say(this.title, block ? this.named(block.index) : tell("Block board"));
-    const mode = fold.speculative ? "speculative" : "denoise";
+    const mode = fold.run ? fold.run.mode : "denoise";
     for (const item of this.key.children) item.hidden = item.dataset.mode !== mode;
     say(this.words, this.sentence());
     if (this.past) this.past.draw();
@@ -168,6 +170,7 @@ class Board {
     const last = { error: "The run ended with an error. Retry sends the message again.", stopped: "Stopped." };
     if (this.state === "stopped" && this.fold.end) return this.fold.words;
     const note = tell.text(this.note);
+    if (this.state === "error" && note) return tell("The run ended with an error: {why}", { why: note });
     const over = last[this.state] && tell(last[this.state]);
     const told = over || this.fold.words || note || tell(START[this.state] || "");
     if (this.held) return `${told} ${tell("Held: \u201cNext pass\u201d lets the model go on.")}`;

@@ -23,12 +23,12 @@ class Experts extends Section {
     }
     const { at } = this.row;
     if (last && at !== null && at < touched.length) {
-      say(this.says, layerFacts(at, touched[at], kept[at], rerouted[at]));
-      return;
+      return say(this.says, layerFacts(at, touched[at], kept[at], rerouted[at]));
     }
-    const values = last && { kept: range(kept), touched: range(touched) };
-    if (last && block.boundary) values.causal = range(block.touched);
-    const whole = `kept {kept} of {touched} touched${last && block.boundary ? "; the causal pass touched {causal}" : ""}`;
-    say(this.says, last ? tell(whole, values) : tell("none yet"));
+    if (!last) return say(this.says, tell("none yet"));
+    const values = { kept: range(kept), touched: range(touched) };
+    if (block.boundary) values.causal = range(block.touched);
+    const causal = block.boundary ? "; the causal pass touched {causal}" : "";
+    return say(this.says, tell(`kept {kept} of {touched} touched${causal}`, values));
   }
 }

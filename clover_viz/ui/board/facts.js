@@ -2,8 +2,8 @@
 
 function slotLabel(block, at) {
   const slot = block.slots[at];
-  const token = slot.token ? quoted(slot.token) : tell("no preview yet");
-  return tell("slot {slot}, {token}, {facts}", { slot: at + 1, token, facts: slotFacts(block, at) });
+  const values = { slot: at + 1, token: quoted(slot.token), facts: slotFacts(block, at) };
+  return tell(slot.token ? "slot {slot}, {token}, {facts}" : "slot {slot}, {facts}", values);
 }
 
 function slotFacts(block, at) {
@@ -11,7 +11,9 @@ function slotFacts(block, at) {
   const place = tell("position {at}", { at: block.at + at });
   const state = tileState(slot, at, block);
   if (state === "unused") return `${tell("never needed")} \u00b7 ${place}`;
-  if (!slot.token && !slot.trail.length) return `${tell("masked, no preview yet")} \u00b7 ${place}`;
+  if (!slot.token && !slot.trail.length) {
+    return `${tell(block.window ? "not written yet" : "masked, no preview yet")} \u00b7 ${place}`;
+  }
   const draft = slot.check || state === "draft";
   const sure = tell(draft ? "draft confidence {sure}" : "confidence {sure}", { sure: slot.confidence.toFixed(4) });
   if (state === "given") return `${tell("given before the block began")} \u00b7 ${place}`;
@@ -31,8 +33,10 @@ function stepFacts({ step, committed, forced, left, ms }) {
   return tell(how, { step, n: committed.length, left, ms: ms.toFixed(0) });
 }
 
-function roundFacts({ index, accepted, slots, boundary }) {
-  const said = (drafts) => `round {round}: {kept} of {n} ${drafts} kept, then {next}`;
+// ends: whether the text ends among the drafts that were kept.
+function roundFacts({ index, accepted, slots, boundary }, ends) {
+  const then = ends ? "; the text ends there" : ", then {next}";
+  const said = (drafts) => `round {round}: {kept} of {n} ${drafts} kept${then}`;
   const values = { round: index + 1, kept: accepted, n: slots.length - 1, next: quoted(boundary.token) };
   return tell(`${said("draft")} | ${said("drafts")}`, values);
 }

@@ -5,6 +5,7 @@ class Fold {
     this.records = [];
     this.run = null; // the `run` record
     this.end = null; // the `end` record
+    this.coming = null; // the `end` record of the whole run, while this is the fold of a part
     this.blocks = [];
     this.passes = { prefill: 0, preview: 0, replay: 0, verify: 0, decode: 0 };
     this.ms = 0;
@@ -113,6 +114,7 @@ class Fold {
     const start = this.run ? this.run.prompt : 0;
     if (!this.block || this.block.round || p - this.block.at >= size) {
       this.on_open({ b: this.blocks.length, at: p, n: size });
+      this.block.window = true;
     }
     const slot = p - this.block.at;
     const step = slot + 1;
@@ -127,13 +129,24 @@ class Fold {
     this.end = record;
     this.passes = record.passes;
     if (!this.block || record.reason === "cancelled") return; // a stopped block stays as it stood
-    const told = record.tokens + (record.reason === "end" ? 1 : 0); // the end token has a slot and no text
-    this.block.kept = Math.min(this.block.slots.length, Math.max(0, this.run.prompt + told - this.block.at));
-    if (this.block.round && this.block.kept <= this.block.accepted + 1) {
-      // The text ended among the drafts that were kept: the one behind them was not refused, it came too late.
+    this.block.kept = this.covered(this.block, record);
+    if (this.endsIn(this.block)) {
       for (const slot of this.block.slots) if (slot.state === "rejected") slot.state = "discarded";
     }
     this.close();
+  }
+
+  // Slots of a block that hold text, or the end token, once it is known where the run ends.
+  covered(block, { tokens, reason }) {
+    const told = tokens + (reason === "end" ? 1 : 0); // the end token has a slot and no text
+    return Math.min(block.slots.length, Math.max(0, this.run.prompt + told - block.at));
+  }
+
+  // Whether the text ends among the drafts that a round kept: the one behind them was not refused, it came too late.
+  endsIn(block) {
+    const end = this.end || this.coming;
+    if (!end || end.reason === "cancelled" || !block.boundary) return false;
+    return this.covered(block, end) <= block.accepted + 1;
   }
 
   stepped(block, { s, c, f, x, ms }) {
@@ -195,7 +208,9 @@ class Fold {
     }
     if (last.k === "token") {
       const values = { count: this.tokens, token: quoted(last.w[1]), sure: two(last.w[2]) };
-      return tell("Token {count}: {token} at {sure}. One pass, one token.", values);
+      const first = this.passes.decode === 0;
+      const how = first ? "The prompt's own pass gives it." : "One pass, one token.";
+      return tell(`Token {count}: {token} at {sure}. ${how}`, values);
     }
     if (last.k === "end") return this.endWords();
     return "";
@@ -224,6 +239,9 @@ class Fold {
     const { index, slots, accepted, boundary } = this.block;
     const values = { round: index + 1, n: accepted, total: slots.length - 1, next: quoted(boundary.token) };
     const plural = (said) => `${said} | ${said.replace("{n} draft", "{n} drafts")}`;
+    if (this.endsIn(this.block)) {
+      return tell(plural("Round {round}: {n} draft of {total} kept; the text ends there."), values);
+    }
     if (accepted === slots.length - 1) {
       return tell(plural("Round {round}: all {n} draft kept, and {next} comes free."), values);
     }
@@ -248,6 +266,7 @@ class Fold {
 // The fold of the first `length` records of `whole`; goes on from `fold` where that is a shorter prefix of its own.
 function prefix(whole, length, fold) {
   const on = fold === whole || fold.records.length > length || fold.records[0] !== whole.records[0] ? new Fold() : fold;
+  on.coming = whole.end;
   for (const record of whole.records.slice(on.records.length, length)) on.add(record);
   return on;
 }

@@ -2,7 +2,8 @@
 class Picker {
   constructor(node, label, makeItem, changed) {
     Object.assign(this, { node, makeItem, changed, items: [], at: null, held: null });
-    node.id = node.id || `cv-${(Picker.made = (Picker.made || 0) + 1)}`;
+    // Counted on the document: every component of the page has a Picker of its own.
+    node.id = node.id || `cv-${(document.cvPickers = (document.cvPickers || 0) + 1)}`;
     mark(node, "role", "listbox");
     mark(node, "aria-label", label);
     node.addEventListener("pointermove", (event) => this.pick(this.under(event)));

@@ -6,7 +6,7 @@ class Ruler extends Section {
   }
 
   draw(fold, block) {
-    if (fold.speculative) this.drawRounds(fold.rounds);
+    if (fold.speculative) this.drawRounds(fold);
     else this.drawSteps(block ? block.steps : []);
   }
 
@@ -29,20 +29,23 @@ class Ruler extends Section {
     say(this.says, picked ? stepFacts(picked) : all);
   }
 
-  drawRounds(rounds) {
+  drawRounds(fold) {
+    const { rounds } = fold;
+    const facts = (round) => roundFacts(round, fold.endsIn(round));
     say(this.caption, tell("Rounds of this answer"));
-    this.fill(rounds, (round, at) => `round ${at} ${round.accepted}`, ({ node, fill, number }, round) => {
+    const key = (round, at) => `round ${at} ${round.accepted} ${fold.endsIn(round)}`;
+    this.fill(rounds, key, ({ node, fill, number }, round) => {
       node.classList.remove("cv-forced");
       fill.style.height = `${(100 * round.accepted) / Math.max(1, round.slots.length - 1)}%`;
       fill.style.background = "var(--cv-step-1)";
       number.textContent = String(round.accepted);
-      node.setAttribute("aria-label", roundFacts(round));
+      node.setAttribute("aria-label", facts(round));
     });
     const picked = this.picked(rounds);
     const sum = rounds.reduce((total, round) => total + round.accepted, 0);
     const drafts = tell("{n} draft | {n} drafts", { n: sum });
     const whole = { drafts, rounds: tell("{n} round | {n} rounds", { n: rounds.length }) };
     const all = rounds.length ? tell("{drafts} kept in {rounds}", whole) : tell("none yet");
-    say(this.says, picked ? roundFacts(picked) : all);
+    say(this.says, picked ? facts(picked) : all);
   }
 }

@@ -12,6 +12,8 @@ BOARD = {
     "Block {block} is done after {n} steps; one causal pass replayed it into the cache.":
         "第 {block} 块用 {n} 步完成；一次因果前向把它重放进缓存。",
     "Token {count}: {token} at {sure}. One pass, one token.": "第 {count} 个 token：{token}，概率 {sure}。一次前向，一个 token。",
+    "Token {count}: {token} at {sure}. The prompt's own pass gives it.":
+        "第 {count} 个 token：{token}，概率 {sure}。读入提示的那次前向给出了它。",
     "{left} left": "剩 {left} 个",
     "none left": "没有剩余",
     "Step {step}: nothing over {bar}; the surest, {token} at {sure}, was forced; {rest}.":
@@ -24,6 +26,9 @@ BOARD = {
     "Round {round}, preview {preview}: one preview drafts {n} token behind {token}. | "
     "Round {round}, preview {preview}: one preview drafts {n} tokens behind {token}.":
         "第 {round} 轮第 {preview} 次预览：在 {token} 之后起草 {n} 个 token。",
+    "Round {round}: {n} draft of {total} kept; the text ends there. | "
+    "Round {round}: {n} drafts of {total} kept; the text ends there.":
+        "第 {round} 轮：{total} 个草稿保留 {n} 个；文本到此结束。",
     "Round {round}: all {n} draft kept, and {next} comes free. | "
     "Round {round}: all {n} drafts kept, and {next} comes free.":
         "第 {round} 轮：{n} 个草稿全部保留，还白得一个 {next}。",
@@ -65,6 +70,8 @@ BOARD = {
     "event {at} of {total}": "第 {at} 个事件，共 {total} 个",
     "Before the first event.": "第一个事件之前。",
     # board.js: the key
+    "not written yet": "尚未写出",
+    "written, in this order": "已写出，按此顺序",
     "masked: its current preview": "掩码：当前预览",
     "committed, with its step": "已提交，数字是步骤",
     "forced: none over the bar": "强制：都没过阈值",
@@ -92,6 +99,7 @@ BOARD = {
     "Send a message, and its answer settles here, block by block.": "发送一条消息，回答会在这里逐块落定。",
     "Starting.": "正在开始。",
     "Loading the model.": "正在加载模型。",
+    "The run ended with an error: {why}": "运行出错结束：{why}",
     "The run ended with an error. Retry sends the message again.": "运行出错结束。按“重试”可再次发送这条消息。",
     "Stopped.": "已停止。",
     "Held: “Next pass” lets the model go on.": "已暂停：按“下一次前向”让模型继续。",
@@ -104,8 +112,8 @@ BOARD = {
     "Point at a slot, or move through them with the arrow keys, to see how sure the model was.":
         "把指针移到槽位上，或用方向键移动，可以看到模型有多大把握。",
     "slot {slot}, empty": "槽位 {slot}，空",
+    "slot {slot}, {facts}": "槽位 {slot}，{facts}",
     "slot {slot}, {token}, {facts}": "槽位 {slot}，{token}，{facts}",
-    "no preview yet": "尚无预览",
     "position {at}": "位置 {at}",
     "never needed": "没有用到",
     "masked, no preview yet": "掩码，尚无预览",
@@ -131,6 +139,9 @@ BOARD = {
     "{drafts} kept in {rounds}": "{rounds}，保留 {drafts}",
     "round {round}: {kept} of {n} draft kept, then {next} | round {round}: {kept} of {n} drafts kept, then {next}":
         "第 {round} 轮：{n} 个草稿保留 {kept} 个，接着是 {next}",
+    "round {round}: {kept} of {n} draft kept; the text ends there | "
+    "round {round}: {kept} of {n} drafts kept; the text ends there":
+        "第 {round} 轮：{n} 个草稿保留 {kept} 个，文本到此结束",
     "{kept} of {total} kept": "{total} 个中保留 {kept} 个",
     "preview: {tokens}": "预览：{tokens}",
     "causal: {tokens}": "因果：{tokens}",

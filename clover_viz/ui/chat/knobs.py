@@ -29,7 +29,7 @@ def make_controls() -> dict[str, gr.components.Component]:
         info="Which drafts the causal pass lets stand, from the left up to the first refused.")
     with gr.Accordion(I18N("More settings"), open=False):
         put(gr.Slider, "ratio", 0, 1, value=0.9, step=0.01, label="Ratio",
-            info="Threshold verifier: a draft this probable always stands.")
+            info="Threshold verifier: a draft this probable always stands. Acts where it is below delta.")
         put(gr.Slider, "delta", 0, 2, value=0.6, step=0.05, label="Delta",
             info="Threshold verifier: the bar is this times exp(-entropy), at most the ratio.")
         put(gr.Slider, "draft_steps", 1, 8, value=1, step=1, label="Draft steps",
@@ -45,9 +45,12 @@ def make_controls() -> dict[str, gr.components.Component]:
         put(gr.Number, "seed", 0, label="Seed", precision=0, info="The same seed and settings give the same text.")
         put(gr.Textbox, "system", "", label="System prompt", lines=3, max_lines=10,
             info="Read before the conversation: the tools of an agent, for instance.")
+        put(gr.Checkbox, "raw", False, label="Go on from the message",
+            info="No conversation and no system prompt: the model continues the text as it stands. For prose.")
         with gr.Accordion(I18N("Against repetition and for an end"), open=False):
             put(gr.Slider, "repetition_penalty", 0.5, 2, value=1, step=0.05, label="Repetition penalty",
-                info="Divides the logit of tokens that the answer holds already; 1 is off.")
+                info="Makes tokens that the answer holds already less likely, above 1: divides their logit, or "
+                "multiplies a negative one. 1 is off.")
             put(gr.Slider, "presence_penalty", -2, 2, value=0, step=0.1, label="Presence penalty",
                 info="Taken once from the logit of tokens that the answer holds; 0 is off.")
             put(gr.Slider, "frequency_penalty", -2, 2, value=0, step=0.1, label="Frequency penalty",

@@ -97,8 +97,8 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
     onward.click(_next, [session], None, **QUICK)
     clear.click(_clear, [session], [board, talk], **QUICK)
     for button, example in zip(offers, EXAMPLES):
-        fill = f"() => [{json.dumps(example.prompt)}, {json.dumps(example.system)}]"
-        filled = button.click(None, None, [prompt, controls["system"]], js=fill, **QUICK)
+        fill = f"() => {json.dumps([example.prompt, example.system, example.raw])}"
+        filled = button.click(None, None, [prompt, controls["system"], controls["raw"]], js=fill, **QUICK)
         filled.then(None, js=PRESS_SEND, **QUICK)
     page.load(_restore, [saved, session], [talk], js=RECALL, **QUICK)
     fit(controls)
@@ -108,6 +108,7 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
 
 def _begin(desk: Desk, names: tuple[str, ...]):
     def begin(session: Session, request: gr.Request, prompt: str, speed: str, *values):
+        shelve(session)  # a run that ended just now, before its `_finish` came
         _prepare(desk, session, request, prompt, speed, dict(zip(names, values, strict=True)))
         return "", session.view(), *_buttons(running=True)
 
@@ -120,6 +121,7 @@ def _again(desk: Desk, names: tuple[str, ...]):
             raise _told("A run is going in this conversation: stop it first.", request)
         if not session.turns:
             raise _told("There is no message to try again yet.", request)
+        shelve(session)
         turn = session.turns.pop()
         try:
             _prepare(desk, session, request, turn.prompt, speed, dict(zip(names, values, strict=True)))
@@ -136,10 +138,10 @@ def _prepare(desk: Desk, session: Session, request: gr.Request, prompt: str, spe
     reason = session.refuse(prompt) or (FULL if desk.full() else None)
     if reason:
         raise _told(reason, request)
-    tokens, seed, system = controls.pop("max_new_tokens"), controls.pop("seed"), controls.pop("system")
+    tokens, seed, system, raw = (controls.pop(name) for name in ("max_new_tokens", "seed", "system", "raw"))
     try:
         settings, limits = settings_of(**controls), limits_of(tokens, seed)
-        run = Run(desk, session.messages(prompt, system), settings, limits, speed=speed, top=True)
+        run = Run(desk, session.messages(prompt, system, raw), settings, limits, speed=speed, top=True, raw=raw)
     except ValueError as problem:
         raise _told(str(problem), request) from None
     session.begin(run, prompt)

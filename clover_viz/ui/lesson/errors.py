@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from clover_viz.errors import UserError
-from clover_viz.events import Denoised, Event, RunFinished
+from clover_viz.events import Denoised, Event, RunFinished, TokenDecoded
 from clover_viz.examples import LIST, TOOL_CALL
 from clover_viz.trace.canvas import Canvas, Cell
 
@@ -33,41 +33,51 @@ def find_error(runs: dict[str, Sequence[Event]]) -> dict[str, Any]:
     stories = {name.removesuffix("-denoise"): run for name, run in runs.items() if name.endswith("-denoise")}
     if not stories:
         raise UserError("none of the recorded denoise runs can be read")
-    alone = {story: _text(runs.get(f"{story}-autoregressive", ())) for story in stories}
+    others = {story: runs.get(f"{story}-autoregressive", ()) for story in stories}
+    alone = {story: _text(run) for story, run in others.items()}
     for story, (asked, right) in RIGHT.items():
         if story in stories and _text(stories[story]) != right:
-            found = _found("wrong", story, stories[story], right, alone[story])
+            found = _found("wrong", story, stories[story], right, others[story])
             if found:
                 return found | {"asked": asked}
     for story, run in stories.items():
         if alone[story] is not None and _text(run) != alone[story]:
-            found = _found("parted", story, run, alone[story], alone[story])
+            found = _found("parted", story, run, alone[story], others[story])
             if found:
                 return found | {"asked": RIGHT[story][0] if story in RIGHT else None}
     story = min(stories, key=lambda story: min(cell.confidence for cell in _first_cells(stories[story])))
-    found = _found("least", story, stories[story], None, alone[story])
+    found = _found("least", story, stories[story], None, others[story])
     return found | {"asked": RIGHT[story][0] if story in RIGHT else None}
 
 
-def decisive(cells: Sequence[Cell], right: str | None) -> int | None:
+def decisive(cells: Sequence[Cell], right: str | None, path: Sequence[str] = ()) -> int | None:
     """Which commit to point at, among cells of a block in reading order, up to the one that ends the text.
 
-    Of the slots from the first that leaves `right` on, the one fixed first (the least sure of one step); without a
-    text to hold against, the least sure of all. None when the cells do not leave the text.
+    path: the tokens of `right`, end token and all, where they are known. Of the slots that hold another token than the
+    path has there, the one fixed first (the least sure of one step): from then on `right` could not be written that
+    way. Without a path, the first slot in reading order that leaves the text `right`; without a text, the least sure of
+    all. None when the cells do not leave the text.
     """
     if right is None:
         return min(cells, key=lambda cell: cell.confidence).slot
+    if path:
+        astray = [cell for at, cell in enumerate(cells) if at >= len(path) or cell.token != path[at]]
+        return min(astray, key=lambda cell: (cell.step, cell.confidence)).slot if astray else None
     text = ""
-    for at, cell in enumerate(cells):
+    for cell in cells:
         text += cell.token
         if not right.startswith(text):
-            return min(cells[at:], key=lambda cell: (cell.step, cell.confidence)).slot
+            return cell.slot
     return None
 
 
-def _found(kind: str, story: str, run: Sequence[Event], right: str | None, alone: str | None) -> dict[str, Any] | None:
-    cells = _first_cells(run)
-    slot = decisive(cells, right)
+def _found(
+    kind: str, story: str, run: Sequence[Event], right: str | None, other: Sequence[Event]
+) -> dict[str, Any] | None:
+    """other: the same request, one token at a time."""
+    cells, alone = _first_cells(run), _text(other)
+    path = [event.token for event in other if isinstance(event, TokenDecoded)] if alone == right else ()
+    slot = decisive(cells, right, path)
     if slot is None:  # it leaves the text in a later block
         return None
     settings = run[0].settings

@@ -186,7 +186,8 @@ function texts(parent, words) {
 function verifyPicture(root, data, tell, state) {
   const stories = storiesWith(data, ["speculative"]);
   const top = make(root, "div", "cvl-controls");
-  const roundsOf = () => folded(need(data.runs[`${state.story}-speculative`])).rounds;
+  const foldOf = () => folded(need(data.runs[`${state.story}-speculative`]));
+  const roundsOf = () => foldOf().rounds;
   choice(top, state, { name: "story", label: tell("request"), options: named(stories, tell), changed: restart });
   const show = (n) => tell("verify.round_of", { n, total: roundsOf().length });
   const place = { name: "round", label: tell("verify.round"), min: 1, max: roundsOf().length, step: 1, value: 1, show };
@@ -213,30 +214,43 @@ function verifyPicture(root, data, tell, state) {
   }
 
   function draw() {
-    const { slots, accepted, boundary } = roundsOf()[state.round - 1];
+    const fold = foldOf();
+    const block = fold.rounds[state.round - 1];
+    const { slots, accepted, boundary } = block;
+    const ends = fold.endsIn(block); // then no rule keeps more: behind the end there is nothing to keep
     const drafts = slots.slice(1);
     const checks = drafts.map(({ check }) => [check.probability, check.entropy]);
     const bars = checks.map(([, entropy]) => acceptanceBar(entropy, state.ratio, state.delta));
     const lossy = state.rule === "threshold";
-    const kept = lossy ? keptByThreshold(checks, state.ratio, state.delta) : accepted;
+    const passed = lossy ? keptByThreshold(checks, state.ratio, state.delta) : accepted;
+    const kept = ends ? Math.min(passed, accepted) : passed;
+    const over = ends && kept === accepted;
     dials.hidden = !lossy;
     const rows = drafts.map(({ token }, at) => {
-      const kind = at < kept ? "kept" : at === kept ? "refused" : "behind";
+      const kind = at < kept ? "kept" : at === kept && !over ? "refused" : "behind";
       const values = { n: at + 1, token: quoted(token), p: checks[at][0].toFixed(4), entropy: two(checks[at][1]) };
       const bar = lossy ? bars[at] : null;
       const against = lossy ? tell("verify.bar", { bar: two(bar) }) : "";
-      const says = joined(tell, tell("verify.draft", values), against, tell(`verify.is_${kind}`));
+      const fate = tell(`verify.is_${over && kind === "behind" ? "late" : kind}`);
+      const says = joined(tell, tell("verify.draft", values), against, fate);
       return { height: checks[at][0], kind, name: token, bar, says };
     });
     columns.show(rows);
     const values = { n: kept, total: drafts.length, token: kept < drafts.length ? quoted(drafts[kept].token) : "" };
-    const recorded = !lossy || kept === accepted;
-    const next = recorded ? tell("verify.next", { token: quoted(boundary.token), n: kept + 1 }) : "";
+    const brought = { token: quoted(boundary.token), n: over ? textOf(fold, block) : kept + 1 };
+    const next = kept === accepted ? tell(over ? "verify.brought" : "verify.next", brought) : "";
     const other = lossy ? tell("verify.against", { n: accepted }) : "";
-    say(says, joined(tell, tell(kept < drafts.length ? "verify.first" : "verify.all", values), next, other));
+    const first = kept < drafts.length ? "verify.first" : "verify.all";
+    say(says, joined(tell, tell(over ? "verify.over" : first, values), next, other));
     say(picked, columns.at === null || !rows[columns.at] ? tell("verify.point") : rows[columns.at].says);
   }
 
   draw();
   return {};
+}
+
+// Tokens of text among the drafts of the round in which it ends: not the boundary, which is the round's before, and not
+// the end token.
+function textOf(fold, block) {
+  return Math.max(0, fold.covered(block, fold.end) - 1 - (fold.end.reason === "end" ? 1 : 0));
 }

@@ -30,16 +30,16 @@ SCREENS = (
     Screen(
         "between", "lanes",
         Page("One token, one block, or everything at once", (
-            "Most language models write one token a pass: each token sees all before it, and each costs a reading of "
-            "the weights. At the other end everything could be written in one pass, but then no token knows what its "
-            "neighbours became.",
+            "Most language models write one token a pass. Such a pass is causal: each token sees only those before it, "
+            "and each costs a reading of the weights. At the other end everything could be written in one pass, but "
+            "then no token knows what its neighbours became.",
             "Block diffusion stands between. Blocks of 32 slots follow one another; inside a block all slots are "
             "guessed together, over several passes, and each pass keeps what the model is sure of. The block size is "
             "the dial: 1 is one token at a time, the whole text is full diffusion.",
             "Here are three recorded ways through one request.",
         )),
         Page("逐个 token、逐块，还是一次写完", (
-            "大多数语言模型每次前向只写一个 token：它看得到前面的全部内容，代价是把权重读一遍。另一个极端是一次前向写完全文，"
+            "大多数语言模型每次前向只写一个 token：这种前向是因果的，每个 token 只看得到它前面的内容，代价是把权重读一遍。另一个极端是一次前向写完全文，"
             "可这样一来，每个 token 都不知道左右邻居最后变成了什么。",
             "块扩散介于两者之间：32 个槽位组成一块，块与块依次进行；块内所有槽位一起猜，分几次前向完成，每次只留下模型有把握的。"
             "块大小就是旋钮：等于 1 就是逐个 token，等于全文长度就是整段扩散。",
@@ -49,15 +49,17 @@ SCREENS = (
     Screen(
         "board", "board",
         Page("Masks, previews and the board", (
-            "A block begins as 32 masks. Every pass previews all open slots together: for each, the likeliest token "
-            "and how sure the model is of it, its confidence.",
+            "The first mode denoises: it turns a block of 32 masks into text. Every pass previews all open slots "
+            "together: for each, the likeliest token and how sure the model is of it, its confidence. An answer "
+            "shorter than its block closes with an end token, and what stands behind that is not kept.",
             "On the board an open slot shows its current preview, faint while the model is unsure. A solid tile is "
             "committed: it never changes again, and its number and colour name the step that fixed it. A diamond marks "
             "a forced commit. Below are the steps by what they committed, and the experts each layer used.",
             "Play the recorded run, or drag through it, and point at a slot to see how its confidence moved.",
         )),
         Page("掩码、预览与看板", (
-            "一块开始时是 32 个掩码。每次前向会同时预览所有未定的槽位：每个槽位最可能的 token，以及模型对它有多大把握，也就是置信度。",
+            "第一种模式是去噪：把 32 个掩码变成文本。每次前向会同时预览所有未定的槽位：每个槽位最可能的 token，以及模型对它有多大把握，"
+            "也就是置信度。比一块短的回答以结束 token 收尾，其后的内容不保留。",
             "看板上，未定的槽位显示当前预览，把握越小颜色越淡。实心的格子已经提交：不会再变，数字和颜色表示它在第几步定下。"
             "菱形表示强制提交。下方是每一步提交了多少槽位，以及每层用到的专家。",
             "播放这段录制，或拖动进度；把指针移到某个槽位上，可以看到它的置信度如何变化。",
@@ -68,14 +70,15 @@ SCREENS = (
         Page("The commit rule", (
             "After each preview one rule decides. Every open slot whose confidence is strictly above the threshold, "
             "0.95 by default, is committed. If there is none, exactly one is committed anyway, the most confident: the "
-            "forced commit, without which a block could stand still. So a block of 32 takes between 1 and 32 steps.",
+            "forced commit, without which a block could stand still. The next preview reads the committed tokens in "
+            "place of their masks and guesses the others anew. So a block of 32 takes between 1 and 32 steps.",
             "Drag the line, or move the slider. These are the recorded confidences of one step. A lower threshold "
             "commits more at once and trusts weaker guesses; what the later steps would then have said, no recording "
             "can tell.",
         )),
         Page("提交规则", (
             "每次预览之后，由一条规则决定。凡是置信度严格大于阈值（默认 0.95）的未定槽位，全部提交。如果一个都没有，就只提交置信度最高的那一个："
-            "这叫强制提交，没有它，一块可能永远停在原地。所以 32 个槽位的块最少 1 步、最多 32 步。",
+            "这叫强制提交，没有它，一块可能永远停在原地。下一次预览读到的是已提交的 token，不再是掩码，其余槽位重新猜测。所以 32 个槽位的块最少 1 步、最多 32 步。",
             "拖动那条线，或移动滑块。这里用的是某一步真实录下的置信度。阈值越低，一次提交得越多，也就越相信没把握的猜测；"
             "至于后面的步骤会因此变成什么样，录制无法回答。",
         )),
@@ -105,14 +108,14 @@ SCREENS = (
             "Once every slot is committed, the finished block goes through the model once more as ordinary text, each "
             "slot seeing only what is left of it, with all experts allowed. This replay writes the cache: keys and "
             "values in attention layers, a running state in the others. So a block costs its previews and one pass "
-            "more, and counts without the replay flatter. After the last block there is none, unless a further turn "
-            "needs it.",
+            "more, and counts without the replay flatter. The last block needs none: a further turn reads it together "
+            "with the new message.",
         )),
         Page("因果重放与缓存", (
             "预览在块内左右都看，但不留痕迹：它读取之前内容的缓存，却从不写入。",
             "等所有槽位都提交后，整块再作为普通文本过一遍模型，每个槽位只看左边，专家不受限制。这次重放才写入缓存："
             "注意力层写入键和值，其余各层更新循环状态。所以一块的代价是若干次预览再加一次前向，不算重放的速度都偏乐观。"
-            "最后一块之后没有重放，除非下一轮对话用得到它。",
+            "最后一块不需要重放：下一轮会把它和新的消息一起读入。",
         )),
     ),
     Screen(
@@ -159,14 +162,15 @@ SCREENS = (
             "boundary. Then the causal pass runs over the drafts. They stand from the left up to the first refused, "
             "and the pass adds its own next token: r accepted drafts bring r + 1 tokens.",
             "The exact rule accepts a draft only if it is the causal pass's own choice, so the text is that of one "
-            "token at a time. The threshold rule asks for a probability of min(ratio, delta · exp(−entropy)). It can "
-            "keep more, and it is lossy. These are recorded checks under both rules.",
+            "token at a time. The threshold rule (another threshold than denoising has) asks for a probability of "
+            "min(ratio, delta · exp(−entropy)), the entropy in nats, that is, to base e. It can keep more, and it is "
+            "lossy. These are recorded checks under both rules.",
         )),
         Page("草稿与验证", (
             "第二种模式用一次预览起草整块：开头是因果前向给出的一个 token，称为边界。然后因果前向检查这些草稿，从左到右，"
             "到第一个被拒绝的为止都保留，并补上自己的下一个 token：接受 r 个草稿，就得到 r + 1 个 token。",
-            "精确规则只接受与因果前向自己的选择相同的草稿，所以文本与逐个 token 生成的一致。阈值规则只要求概率不低于 "
-            "min(ratio, delta · exp(−熵))：可能留下更多，但有损。下面是真实的验证记录，可以换用两种规则来看。",
+            "精确规则只接受与因果前向自己的选择相同的草稿，所以文本与逐个 token 生成的一致。阈值规则（与去噪的阈值不是一回事）只要求概率不低于 "
+            "min(ratio, delta · exp(−熵))，熵以 nat 计，即以 e 为底：可能留下更多，但有损。下面是真实的验证记录，可以换用两种规则来看。",
         )),
     ),
     Screen(

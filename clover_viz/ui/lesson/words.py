@@ -191,6 +191,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "verify.is_kept": ("It is kept.", "保留。"),
     "verify.is_refused": ("It is the first refused.", "它是第一个被拒绝的。"),
     "verify.is_behind": ("It lies behind a refused one.", "它排在被拒绝的草稿之后。"),
+    "verify.is_late": ("It lies behind the end of the text.", "它排在文本结尾之后。"),
+    "verify.over": (
+        "{n} of {total} drafts is kept; the text ends with it. | {n} of {total} drafts are kept; the text ends there.",
+        "{total} 个草稿保留 {n} 个；文本到此结束。",
+    ),
+    "verify.brought": (
+        "{n} token of text in two passes. | {n} tokens of text in two passes.",
+        "两次前向得到 {n} 个正文 token。",
+    ),
     "verify.first": (
         "{n} of {total} drafts is kept; {token} is the first refused. | "
         "{n} of {total} drafts are kept; {token} is the first refused.",

@@ -34,6 +34,12 @@ def _text(name: str, text: str) -> str:
     return text
 
 
+def _flag(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        raise UserError(f"{name} must be true or false, got {text!r}")
+    return text == "true"
+
+
 SETTINGS = {
     "threshold": _real, "block_size": _whole, "accept_rule": _text, "ratio": _real, "delta": _real,
     "draft_steps": _whole, "coreset_top_p": _real, "temperature": _real, "repetition_penalty": _real,
@@ -42,7 +48,8 @@ SETTINGS = {
 }  # fmt: skip
 LIMITS = {"max_new_tokens": _whole, "seed": _whole}
 TEXTS = {"prompt": _text, "system": _text}
-KNOWN = {"mode", *SETTINGS, *LIMITS, *TEXTS}
+FLAGS = {"raw": _flag}
+KNOWN = {"mode", *SETTINGS, *LIMITS, *TEXTS, *FLAGS}
 QUIET = {"allow_untrained_block": False, "stop": []}  # not on the page; harmless as here
 
 
@@ -54,7 +61,8 @@ class Link(NamedTuple):
 
 
 def link_of(
-    mode: str, settings: Mapping[str, Any], prompt: str | None = None, system: str = "", earlier: int = 0
+    mode: str, settings: Mapping[str, Any], prompt: str | None = None, system: str = "", earlier: int = 0,
+    raw: bool = False,
 ) -> Link:
     """The link of a run. settings: as in its run_started, limits among them; prompt: None where it is not known.
 
@@ -64,6 +72,8 @@ def link_of(
     for name in (*SETTINGS, *LIMITS):
         if name in settings and (name in LIMITS or has(mode, name)):
             pairs[name] = _written(settings[name])
+    if raw:
+        pairs["raw"] = "true"
     says = []
     others = [name for name, usual in QUIET.items() if name in settings and _plain(settings[name]) != usual]
     if others:
@@ -112,8 +122,11 @@ def _settings(query: Mapping[str, str], ranges: Mapping[str, tuple]) -> dict[str
             if name in query and not has(mode, name):
                 raise UserError(f"{name} is not a setting of {mode} mode")
     coreset = query.get("coreset_top_p") != OFF
-    read = {name: reader for name, reader in {**SETTINGS, **LIMITS}.items() if coreset or name != "coreset_top_p"}
-    values = {name: reader(name, query[name]) for name, reader in read.items() if name in query}
+    values = {
+        name: reader(name, query[name])
+        for name, reader in {**SETTINGS, **LIMITS, **FLAGS}.items()
+        if name in query and (coreset or name != "coreset_top_p")
+    }
     settings_of(mode, coreset, **{name: value for name, value in values.items() if name in SETTINGS})
     limits_of(values.get("max_new_tokens", 1), values.get("seed", 0))
     for name, value in values.items():

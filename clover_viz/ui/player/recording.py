@@ -36,13 +36,14 @@ def recording(events: Iterable[Event], title: str) -> dict:
 
 class Kept(NamedTuple):
     """A whole run as its trace. prompt: the message it answered, None where that is not known; earlier: how many turns
-    of the conversation stood before it."""
+    of the conversation stood before it; raw: the prompt is a text that it went on from."""
 
     title: str
     trace: bytes
     prompt: str | None = None
     system: str = ""
     earlier: int = 0
+    raw: bool = False
 
     @property
     def events(self) -> list[Event]:
@@ -57,7 +58,7 @@ class Kept(NamedTuple):
 def keep(events: Sequence[Event], title: str, **known) -> Kept:
     """A run as a trace (gzipped JSON Lines; the same events give the same bytes). Raises ValueError when it has no end.
 
-    known: `prompt`, `system`, `earlier`.
+    known: `prompt`, `system`, `earlier`, `raw`.
     """
     if not events or not isinstance(events[-1], RunFinished):
         raise ValueError("a trace ends with run_finished")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clover_viz.examples import LIST, TOOL_CALL
+from clover_viz.examples import LIST, PROSE, TOOL_CALL
 from clover_viz.ui.controls import OFFERED
 from clover_viz.ui.player.recording import Kept, keep
 
@@ -12,7 +12,7 @@ RUNS = 6  # of this page, kept for the player
 FILES = 2  # opened ones
 TITLE = 48  # characters of a prompt in a title
 TRACES = Path(__file__).parents[3] / "assets" / "traces"
-EXAMPLES = {"agent": TOOL_CALL, "list": LIST}  # by the beginning of the file's name
+EXAMPLES = {"agent": TOOL_CALL, "list": LIST, "prose": PROSE}  # by the beginning of the file's name
 MODE_WORDS = {mode: words for words, mode in OFFERED}
 
 
@@ -69,7 +69,8 @@ def shelve(session) -> str | None:
     system = next((message["content"] for message in run.messages if message["role"] == "system"), "")
     title = f"{short(turn.prompt)} \u00b7 {mode_words(run.canvas.mode)}"
     earlier = sum(message["role"] == "user" for message in run.messages) - 1
-    return session.shelf.put_run(keep(events, title, prompt=turn.prompt, system=system, earlier=earlier))
+    known = {"prompt": turn.prompt, "system": system, "earlier": earlier, "raw": run.raw}
+    return session.shelf.put_run(keep(events, title, **known))
 
 
 def recorded(folder: Path = TRACES) -> dict[str, Kept]:
@@ -91,8 +92,9 @@ def _example(path: Path) -> Kept:
     name, mode = _parts(path)
     example = EXAMPLES.get(name)
     title = f"{example.name if example else name.capitalize()} \u00b7 {mode_words(mode)}"
-    prompt, system = (example.prompt, example.system) if example else (None, "")
-    return Kept(title, path.read_bytes(), prompt, system)
+    if example is None:
+        return Kept(title, path.read_bytes())
+    return Kept(title, path.read_bytes(), example.prompt, example.system, raw=example.raw)
 
 
 def _parts(path: Path) -> tuple[str, str]:

@@ -149,7 +149,7 @@ def _shown(kept: list[Kept]) -> str:
     """What the stage draws; the link is that of the first run."""
     first, recordings = kept[0], [one.recording for one in kept]
     start = recordings[0]["records"][0]
-    link = link_of(start["mode"], start["set"], first.prompt, first.system, first.earlier)
+    link = link_of(start["mode"], start["set"], first.prompt, first.system, first.earlier, first.raw)
     return json_text({"recordings": recordings, "link": link._asdict()})
 
 

@@ -12,6 +12,7 @@ class SoFar {
     this.fresh = make(text, "span", "cv-fresh");
     this.room = make(this.node, "div", "cv-sofar-room"); // unseen, and as high as the whole text: nothing jumps
     mark(this.room, "aria-hidden", "true");
+    this.node.dataset.none = tell("No text yet."); // shown by the sheet
     this.scrolled = 0;
   }
 

@@ -22,6 +22,7 @@ PLAYER = {
     ". ": "。",
     # player.js, text.js
     "Block board: {title}": "块看板：{title}",
+    "No text yet.": "还没有文本。",
     "Text so far": "目前的文本",
     # tab.js
     "Chat with this prompt and these settings": "用这个提示和这些设置对话",

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
+from clover_viz.errors import UserError
+
 WAITING_ROOM = 32  # runs that may wait; one more is told to come back
 
 log = logging.getLogger(__name__)
@@ -84,6 +86,9 @@ class Desk:
     def _load(self, load: Callable[[], Any]) -> None:
         try:
             self._engine = load()
+        except UserError as problem:
+            self.failure = one_line(problem)
+            log.error("loading %s failed: %s", self.name, self.failure)
         except Exception as problem:  # whatever it was, visitors are told and the page stays up
             log.exception("loading %s failed", self.name)
             self.failure = one_line(problem)

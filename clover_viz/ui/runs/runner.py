@@ -11,6 +11,7 @@ import secrets
 import threading
 from contextlib import closing
 
+from clover_viz.errors import ContextFull
 from clover_viz.events import Event
 from clover_viz.settings import Limits, Settings
 from clover_viz.trace.canvas import Canvas
@@ -19,10 +20,14 @@ from clover_viz.ui.runs.desk import Desk, one_line
 from clover_viz.ui.runs.pacing import Pacing
 
 log = logging.getLogger(__name__)
+WHOLE = "; the whole conversation counts, and Clear begins a new one"
 
 
 class Run:
-    """One generation at a desk. `start()` it once; `cancel()` it from anywhere, any number of times."""
+    """One generation at a desk. `start()` it once; `cancel()` it from anywhere, any number of times.
+
+    raw: the last message is no turn but a text that the model goes on from; there are no others.
+    """
 
     def __init__(
         self,
@@ -32,6 +37,7 @@ class Run:
         limits: Limits,
         speed: str = "full",
         top: bool = False,
+        raw: bool = False,
     ):
         self.id = secrets.token_hex(4)
         self.canvas = Canvas()
@@ -40,8 +46,8 @@ class Run:
         self.started = False
         self._desk = desk
         self.messages = messages
-        self._call = (messages, settings)
-        self._top = top
+        self._call = (messages[-1]["content"] if raw else messages, settings)
+        self._top, self.raw = top, raw
         self._limits = limits.as_dict()  # max_new_tokens, stop, seed
         self._cancel = threading.Event()
         self.pacing = Pacing(speed, self._cancel, desk.others_wait)
@@ -68,16 +74,21 @@ class Run:
 
     @property
     def note(self) -> str:
-        """A line for the visitor while there are no events to look at, or none come by themselves."""
+        """A line for the visitor while there are no events to look at, or none come by themselves; or what failed."""
         state = self.state
+        if state == "error":
+            return self.error
         if state == "running":
             return self.pacing.note
         if state != "waiting":
             return ""
-        if self._desk.state == "loading":
-            return f"Loading {self._desk.name}; your message goes first as soon as it is ready."
         ahead = self._desk.ahead(self._cancel)
-        return f"Waiting for the model: {ahead} {'run' if ahead == 1 else 'runs'} ahead of yours." if ahead else ""
+        runs = f"{ahead} {'run' if ahead == 1 else 'runs'}"
+        if self._desk.state == "loading":
+            if ahead:
+                return f"Loading {self._desk.name}; {runs} ahead of yours then."
+            return f"Loading {self._desk.name}; your message goes first as soon as it is ready."
+        return f"Waiting for the model: {runs} ahead of yours." if ahead else ""
 
     @property
     def length(self) -> int:
@@ -99,12 +110,14 @@ class Run:
                 if engine is None:
                     return
                 self._running = True
-                ways = {"cancel": self._cancel, "gate": self.pacing.gate, "top": self._top}
+                ways = {"cancel": self._cancel, "gate": self.pacing.gate, "top": self._top, "raw": self.raw}
                 with closing(engine.generate(*self._call, **ways, **self._limits)) as events:
                     for event in events:
                         self._take(event)
         except (ValueError, RuntimeError) as problem:
             self.error = one_line(problem)
+            if isinstance(problem, ContextFull) and any(message["role"] == "assistant" for message in self.messages):
+                self.error += WHOLE
         except Exception as problem:  # a fault of ours: the visitor gets a line, the log gets the rest
             log.exception("run %s failed", self.id)
             self.error = one_line(problem)

@@ -15,17 +15,20 @@ from clover_viz.ui.runs.runner import Run
 TURNS = 40
 CHARACTERS = 200_000
 PROMPT_CHARACTERS = 100_000
+NO_ANSWER, CUT_SHORT = "No answer: the run ended with an error.", "Cut short: the run ended with an error."
 
 
 @dataclass
 class Turn:
-    """A message and its answer. thinking: told with the answer, not to the model again; note: the quiet line below."""
+    """A message and its answer. thinking: told with the answer, not to the model again; note: the quiet line below;
+    raw: no message but a text that the answer goes on from, which is no part of the conversation."""
 
     prompt: str
     answer: str = ""
     thinking: str = ""
     note: str = ""
     state: str = "running"
+    raw: bool = False
 
 
 class Session:
@@ -58,11 +61,14 @@ class Session:
         """Whether a run is going or about to."""
         return self.run is not None and not self.run.done.is_set()
 
-    def messages(self, prompt: str, system: str) -> list[dict[str, str]]:
-        """The conversation for the model with `prompt` as its last turn; turns that got none are left out."""
+    def messages(self, prompt: str, system: str, raw: bool = False) -> list[dict[str, str]]:
+        """The conversation for the model with `prompt` as its last turn; turns that got none are left out. With `raw`
+        the prompt alone."""
+        if raw:
+            return [{"role": "user", "content": prompt}]
         said = [{"role": "system", "content": system.strip()}] if system.strip() else []
         for turn in self.turns:
-            if turn.answer and turn.state != "error":
+            if turn.answer and turn.state != "error" and not turn.raw:
                 said.append({"role": "user", "content": turn.prompt})
                 said.append({"role": "assistant", "content": turn.answer})
         return [*said, {"role": "user", "content": prompt}]
@@ -70,7 +76,7 @@ class Session:
     def begin(self, run: Run, prompt: str) -> None:
         """Takes a prompt and the run that will answer it."""
         self.run = run
-        self.turns.append(Turn(prompt))
+        self.turns.append(Turn(prompt, raw=run.raw))
 
     def restore(self, saved: str) -> None:
         """Takes up the conversation that a browser tab kept over a reload, if it is one of ours and nothing is going.
@@ -101,7 +107,7 @@ class Session:
         turn.answer, turn.thinking = run.canvas.text, run.canvas.thinking
         turn.state = state
         if state == "error":
-            turn.note = "No answer: the run ended with an error."
+            turn.note = CUT_SHORT if turn.answer else NO_ANSWER
         elif state in ("finished", "stopped"):
             turn.note = _note(run)
 
@@ -109,6 +115,7 @@ class Session:
         """The conversation as the JSON text that the page draws."""
         rows = [
             {"u": turn.prompt, "t": turn.thinking, "a": turn.answer, "n": turn.note, "s": turn.state}
+            | ({"r": 1} if turn.raw else {})
             for turn in self.turns
         ]
         return json_text({"turns": rows})
@@ -121,7 +128,7 @@ def _kept(row: dict) -> Turn:
     prompt, thinking, answer, note, state = texts
     if state in ("waiting", "running"):
         note, state = "Interrupted by a reload.", "stopped"
-    return Turn(prompt, answer, thinking, note, state)
+    return Turn(prompt, answer, thinking, note, state, raw=bool(row.get("r")))
 
 
 def _note(run: Run) -> str:

@@ -10,11 +10,14 @@ NOTES = {
     "{own_name} could not be loaded: {own_why}": "{own_name} 无法加载：{own_why}",
     # runner.py and pacing.py: while a run waits or goes
     "Loading {own_name}; your message goes first as soon as it is ready.": "正在加载 {own_name}；加载完成后先处理你的消息。",
+    "Loading {own_name}; {n} run ahead of yours then. | Loading {own_name}; {n} runs ahead of yours then.":
+        "正在加载 {own_name}；之后前面还有 {n} 次运行。",
     "Waiting for the model: {n} run ahead of yours. | Waiting for the model: {n} runs ahead of yours.":
         "正在等待模型：前面还有 {n} 次运行。",
     "Others wait for the model, so this run goes on at full speed.": "其他人在等待模型，所以这次运行改为全速进行。",
     # session.py: below an answer
     "No answer: the run ended with an error.": "没有回答：运行出错结束。",
+    "Cut short: the run ended with an error.": "回答不完整：运行出错结束。",
     "Stopped before the first pass.": "在第一次前向之前停止。",
     "Interrupted by a reload.": "因重新载入页面而中断。",
     "Stopped: {note}": "已停止：{note}",
