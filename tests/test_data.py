@@ -9,8 +9,7 @@ import pytest
 from clover_viz.tokenizer import Tokenizer
 from clover_viz.training import prose as prose_module
 from clover_viz.training.data import (
-    DECLINES_FROM, MAX_TOKENS, SHARES, WORDINGS_FROM, Corpus, document, encode, encode_batch, eval_prompts,
-    make_document,
+    LATER_FROM, MAX_TOKENS, PROSE_WORTH, SHARES, Corpus, document, encode, encode_batch, eval_prompts, make_document,
 )
 from clover_viz.training.prose import Prose, ProseError
 from clover_viz.training.structured import WORDINGS
@@ -114,19 +113,26 @@ def test_a_pattern_gives_its_sentences_and_a_plain_wording_draws_nothing():
 
 def test_the_first_documents_have_the_first_wordings(book):
     corpus = Corpus(0, book)
-    for index in (0, 1, WORDINGS_FROM - 1, WORDINGS_FROM, DECLINES_FROM - 1, DECLINES_FROM, DECLINES_FROM + 1):
+    for index in (0, 1, 2, LATER_FROM - 1, LATER_FROM, LATER_FROM + 1):
         rng = random.Random(f"0/train/{index}")
         kind = rng.choices(corpus._kinds, corpus._odds)[0]
-        made = make_document(kind, rng, "train", False, book, index >= WORDINGS_FROM, index >= DECLINES_FROM)
+        made = make_document(kind, rng, "train", False, book, later=index >= LATER_FROM)
         assert corpus.document("train", index) == made
-    assert DECLINES_FROM > WORDINGS_FROM > 20_000  # the tokenizer's documents
+    assert LATER_FROM > 20_000  # the tokenizer's documents
 
 
-def test_declining_documents_have_more_rounds_without_a_call():
-    declined = lambda declining: sum(
+def test_later_prose_is_worth_less(book, tok):
+    docs = [make_document(kind, random.Random(0), "train", False, book, later)
+            for kind in ("agent", "prose") for later in (False, True)]  # fmt: skip
+    assert [doc.worth for doc in docs] == [1, 1, 1, PROSE_WORTH]
+    assert [example.worth for example in encode_batch(docs, tok)] == [doc.worth for doc in docs]
+
+
+def test_later_documents_have_more_rounds_without_a_call():
+    declined = lambda later: sum(
         turn.label in ("refuse", "ask")
         for i in range(400)
-        for turn in make_document("agent", random.Random(i), "train", False, None, True, declining).turns
+        for turn in make_document("agent", random.Random(i), "train", False, None, later).turns
     )
     assert declined(True) > 1.25 * declined(False) > 100
 

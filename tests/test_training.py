@@ -176,15 +176,6 @@ def test_the_rate_rises_stays_and_falls():
     assert all(a >= b for a, b in zip(rates[10:], rates[11:]))
 
 
-def test_the_rate_rises_and_falls_again():
-    plan = Plan(causal_steps=100, joint_steps=100, rise_again=100, warmup=10, cooldown=0.2, last_cooldown=0.5, rate=1.0)
-    rates = [plan.rate_at(step) for step in range(plan.steps)]
-    assert rates[:100] == [Plan(causal_steps=50, joint_steps=50, warmup=10, cooldown=0.2, rate=1.0).rate_at(s)
-                           for s in range(100)]  # fmt: skip
-    assert rates[100] == pytest.approx(0.1) and rates[109] == rates[150] == 1.0
-    assert rates[175] == pytest.approx(0.5) and rates[199] == pytest.approx(0.02)
-
-
 def worker(folder, plan):
     model = toy_model(num_hidden_layers=4)
     return Worker(model, Batches(examples, CHUNK, PAD, plan.seed), END, plan, folder, rank=0, workers=1)
@@ -203,6 +194,23 @@ def test_a_stopped_run_goes_on_as_if_never_stopped(tmp_path):
     assert part.step == whole.step == 4
     for (name, a), b in zip(whole.model.named_parameters(), part.model.parameters()):
         assert torch.equal(a, b), name
+
+
+def test_a_text_counts_by_its_worth(batch):
+    """Beside the others: where all texts of a batch are cheap, the whole batch is."""
+    model = toy_model(num_hidden_layers=4)
+    whole = losses(model, batch, END, True, 0, follow=False)
+    cheap = losses(model, batch._replace(worth=torch.full_like(batch.worth, 0.25)), END, True, 0, follow=False)
+    alone = (torch.arange(len(batch.worth)) == 0).float()
+    first = losses(model, batch._replace(worth=alone), END, True, 0, follow=False)
+    rest = losses(model, batch._replace(worth=1 - alone), END, True, 0, follow=False)
+    assert cheap.masked.item() == pytest.approx(0.25 * whole.masked.item(), rel=1e-5)
+    assert first.masked.item() + rest.masked.item() == pytest.approx(whole.masked.item(), rel=1e-5)
+    assert first.masked.item() > 0 and rest.masked.item() > 0
+    # the causal loss, with the router balance, which is nobody's in particular
+    causal = [found.total.item() for found in (losses(model, batch._replace(worth=worth), END, False, 0)
+              for worth in (batch.worth, 0 * batch.worth, 0.25 * batch.worth))]  # fmt: skip
+    assert causal[2] - causal[1] == pytest.approx(0.25 * (causal[0] - causal[1]), rel=1e-4) and causal[0] > causal[1]
 
 
 def test_a_step_lowers_the_loss_it_was_taken_for(tmp_path):

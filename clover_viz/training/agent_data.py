@@ -30,13 +30,10 @@ MAX_CHARS = 800  # no further request after this, which keeps most conversations
 ROUNDS, MORE_DECLINES = (0.08, 0.05, 0.11), (0.15, 0.05, 0.18)
 
 
-def agent_turns(
-    rng: random.Random, split: str, unseen: bool, varied: bool = False, declining: bool = False
-) -> list[Turn]:
+def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
     """A conversation about two to five tools, of one to five requests.
 
-    `unseen` takes the held-out wordings, `varied` many more of the others; with `declining` more rounds end without a
-    call.
+    `unseen` takes the held-out wordings, `varied` many more of the others, and more rounds without a call.
     """
     values = Values(rng, split)
     if rng.random() < 0.1:
@@ -46,7 +43,7 @@ def agent_turns(
     turns = [Turn("system", f"{rng.choice(HEADS)}\n" + "\n".join(tool.schema() for tool in tools))]
     rounds = rng.choice((1, 2, 3, 3, 4, 5))
     last = None
-    refused, talked, asked = accumulate(MORE_DECLINES if declining else ROUNDS)
+    refused, talked, asked = accumulate(MORE_DECLINES if varied else ROUNDS)
     for number in range(rounds):
         roll = rng.random()
         if last and last[0].kind.followups[unseen] and roll < 0.6:

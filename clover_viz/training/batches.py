@@ -14,6 +14,7 @@ class MicroBatch(NamedTuple):
     answer: torch.Tensor  # [N, T] bool
     lead: torch.Tensor  # [N] int64
     end: torch.Tensor  # [N] int64, one past the last token of the text
+    worth: torch.Tensor  # [N] fp32: how much its tokens count beside those of other texts
 
 
 PROMPT_WEIGHT = 0.05  # prompts are other people's words: worth little, not nothing
@@ -70,7 +71,8 @@ def _rows(examples: list[Example], rng: random.Random, chunk: int, pad: int) -> 
         weight[row, span] = torch.where(answer[row, span], 1.0, PROMPT_WEIGHT)
         weight[row, lead] = 0.0  # nothing precedes the first token
     lead = torch.tensor(leads)
-    return MicroBatch(ids, weight, answer, lead, lead + torch.tensor([len(e.ids) for e in examples]))
+    end, worth = lead + torch.tensor([len(e.ids) for e in examples]), torch.tensor([e.worth for e in examples])
+    return MicroBatch(ids, weight, answer, lead, end, worth)
 
 
 def _lead(example: Example, rng: random.Random, chunk: int) -> int:

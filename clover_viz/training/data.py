@@ -18,11 +18,13 @@ from clover_viz.training.structured import structured_turns
 from clover_viz.training.talk import accepted, talk_turns
 from clover_viz.training.turn import Turn
 
-MAKERS = {"structured": structured_turns, "talk": talk_turns}
+MAKERS = {"agent": agent_turns, "structured": structured_turns, "talk": talk_turns}
 SHARES = {"agent": 0.60, "structured": 0.15, "talk": 0.15, "prose": 0.10}  # of answer tokens
 MEAN_ANSWER_TOKENS = {"agent": 90, "structured": 34, "talk": 73, "prose": 250}  # measured, to turn shares into odds
-WORDINGS_FROM = 24 * 2336  # documents from this number on are worded in many more ways
-DECLINES_FROM = 24 * 3900  # from this number on more requests fit no tool or lack an argument
+# Documents from this number on are worded in many more ways, more of them end without a call, and prose counts less:
+# most of what a book says next cannot be foreseen, and would otherwise make up nearly all of the loss.
+LATER_FROM = 24 * 2336
+PROSE_WORTH = 0.1  # of a token of prose, beside one of anything else
 MAX_TOKENS = 512
 PROSE_TOKENS = 250
 PROMPT_CHARS = 120  # about 60 tokens of prose
@@ -30,11 +32,13 @@ PROMPT_CHARS = 120  # about 60 tokens of prose
 
 @dataclass(frozen=True)
 class Document:
-    """A conversation, or raw text (prose: `messages` empty). `turns` tells more about each message."""
+    """A conversation, or raw text (prose: `messages` empty). `turns` tells more about each message. worth: how much its
+    tokens count in training."""
 
     kind: str
     turns: tuple[Turn, ...] = ()
     text: str = ""
+    worth: float = 1.0
 
     @property
     def messages(self) -> tuple[dict, ...]:
@@ -42,10 +46,12 @@ class Document:
 
 
 class Example(NamedTuple):
-    """`ids` [T] and `answer` [T]: True on tokens that the model should write (contents and ends of its turns)."""
+    """`ids` [T] and `answer` [T]: True on tokens that the model should write (contents and ends of its turns). `worth`
+    is the document's."""
 
     ids: list[int]
     answer: list[bool]
+    worth: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,7 @@ class Corpus:
         rng = random.Random(f"{self.seed}/{split}/{index}")
         kind = rng.choices(self._kinds, self._odds)[0]
         unseen = split == "heldout" and rng.random() < 1 / 3
-        varied, declining = (split == "train" and index >= first for first in (WORDINGS_FROM, DECLINES_FROM))
-        return make_document(kind, rng, split, unseen, self.prose, varied, declining)
+        return make_document(kind, rng, split, unseen, self.prose, split == "train" and index >= LATER_FROM)
 
 
 def document(split: str, seed: int, index: int, prose: Prose | None = None) -> Document:
@@ -88,18 +93,15 @@ def document(split: str, seed: int, index: int, prose: Prose | None = None) -> D
 
 
 def make_document(
-    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, varied: bool = False,
-    declining: bool = False,
+    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, later: bool = False
 ) -> Document:
     if kind == "prose":
         if prose is None:
             raise ValueError("kind prose needs a book: give prose=Prose.load(path)")
-        return Document("prose", text=prose.chunk(rng, split))
-    if kind == "agent":
-        return Document("agent", tuple(agent_turns(rng, split, unseen, varied, declining)))
+        return Document("prose", text=prose.chunk(rng, split), worth=PROSE_WORTH if later else 1.0)
     if kind not in MAKERS:
         raise ValueError(f"kind must be one of {', '.join(SHARES)}, got {kind!r}")
-    return Document(kind, tuple(MAKERS[kind](rng, split, unseen, varied)))
+    return Document(kind, tuple(MAKERS[kind](rng, split, unseen, later)))
 
 
 def encode(document: Document, tokenizer) -> Example:
@@ -114,13 +116,13 @@ def encode_batch(documents: list[Document], tokenizer) -> list[Example]:
     encoded = iter(tokenizer.encode_batch(texts))
     frame = _Frame(tokenizer)
     return [
-        _whole(next(encoded)[:PROSE_TOKENS]) if doc.kind == "prose" else frame.example(doc, encoded)
+        _whole(next(encoded)[:PROSE_TOKENS], doc.worth) if doc.kind == "prose" else frame.example(doc, encoded)
         for doc in documents
     ]
 
 
-def _whole(ids: list[int]) -> Example:
-    return Example(ids, [True] * len(ids))
+def _whole(ids: list[int], worth: float) -> Example:
+    return Example(ids, [True] * len(ids), worth)
 
 
 class _Frame:
@@ -144,7 +146,7 @@ class _Frame:
             for part, wanted in ((self._heads[turn.role], False), (content, own), (self._end, own), (self._gap, False)):
                 ids += part
                 answer += [wanted] * len(part)
-        return Example(ids, answer)
+        return Example(ids, answer, doc.worth)
 
 
 def eval_prompts(kind: str, count: int, seed: int = 0, prose: Prose | None = None) -> list[EvalPrompt]:

@@ -79,7 +79,7 @@ class Worker:
 
     def run(self, until: int | None = None) -> None:
         """Train to the end of the plan, or to step `until`. Saves every few minutes and at the end."""
-        saved, began, tokens = time.monotonic(), time.monotonic(), 0
+        saved, began = time.monotonic(), time.monotonic()
         log = open(self.folder / "log.jsonl", "a") if self.rank == 0 else None
         means = []
         while self.step < (until or self.plan.steps):

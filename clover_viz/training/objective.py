@@ -32,7 +32,8 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
     each = F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none").view_as(weight)
     # Pads are the mask token's logit away from being predictable; their weight is 0, and 0 * inf must not arise.
     each = each.masked_fill(weight == 0, 0.0)
-    causal = (each * weight).sum() / weight.sum()
+    # Not over the sum of what the texts are worth: a batch of cheap ones would count like any other.
+    causal = (each * weight * batch.worth[:, None]).sum() / weight.sum()
     present = torch.arange(batch.ids.shape[1]) < batch.end[:, None]
     present &= torch.arange(batch.ids.shape[1]) >= batch.lead[:, None]
     total = causal + BALANCE * _balance(model, out.router_logits, present)
@@ -51,7 +52,7 @@ def _masked_loss(model, batch: MicroBatch, context, end_id: int, seed: int, foll
     chunk, top_p = model.config.block_size, model.config.moe_block_coreset_top_p
     generator = torch.Generator().manual_seed(seed)
     blocks, target, weight = draw_blocks(batch, end_id, chunk, generator)
-    total, balance = 0.0, 0.0
+    total, balance, confidence = 0.0, 0.0, None
     for second in (False, True):
         if second:
             masking = second_masking(blocks, confidence if follow else None, generator)
@@ -60,7 +61,8 @@ def _masked_loss(model, batch: MicroBatch, context, end_id: int, seed: int, foll
         balance = balance + _balance(model, router_logits, blocks.valid) / 2
         chosen = blocks.masked.nonzero(as_tuple=True)
         logits = model.head(hidden[chosen])
-        total = total + (F.cross_entropy(logits, target[chosen], reduction="none") * weight[chosen]).sum()
+        counts = weight[chosen] * batch.worth[blocks.text[chosen[0]]]
+        total = total + (F.cross_entropy(logits, target[chosen], reduction="none") * counts).sum()
         if not second:
             confidence = torch.zeros(blocks.masked.shape)
             with torch.no_grad():

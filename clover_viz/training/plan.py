@@ -16,13 +16,11 @@ class Plan:
     """Causal steps first, as the released model was adapted from a causal one; then causal and masked together.
 
     A step is `accumulate` micro-batches of about 2,200 tokens, whoever computes them. The learning rate rises over
-    `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of the first `rise_again` steps; it
-    then does the same once more over the others, with `last_cooldown`.
+    `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
     causal_steps: int = 1290
-    joint_steps: int = 4050
-    rise_again: int = 3900
+    joint_steps: int = 4020
     follow_from: int = 2336  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
@@ -30,8 +28,7 @@ class Plan:
     embedding_rate: float = 6.0  # the embeddings' rate over the other weights'
     embedding_std: float = 0.5
     warmup: int = 60
-    cooldown: float = 0.3
-    last_cooldown: float = 0.7
+    cooldown: float = 0.4
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0
@@ -42,6 +39,5 @@ class Plan:
 
     def rate_at(self, step: int) -> float:
         """Learning rate of step 0, 1, ..., steps - 1."""
-        first, end = (0, min(self.rise_again, self.steps)) if step < self.rise_again else (self.rise_again, self.steps)
-        cooldown = (self.last_cooldown if first else self.cooldown) * (end - first)
-        return self.rate * min(1.0, (step - first + 1) / self.warmup, (end - step) / max(1.0, cooldown))
+        fall = (self.steps - step) / max(1.0, self.cooldown * self.steps)
+        return self.rate * min(1.0, (step + 1) / self.warmup, fall)
