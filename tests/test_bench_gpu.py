@@ -9,7 +9,7 @@ import torch
 from clover_kernels.selection import select
 
 from clover_viz.__main__ import main
-from clover_viz.bench import gpu, gpu_checks, gpu_model, gpu_passes, gpu_report
+from clover_viz.bench import gpu, gpu_checks, gpu_model, gpu_passes, gpu_report, gpu_rounds
 from clover_viz.bench.gpu_bytes import (
     advance_bytes, dense_parameters, expert_bytes, pass_bytes, state_bytes, tokens_needed,
 )  # fmt: skip
@@ -295,9 +295,12 @@ def test_a_whole_run_at_toy_size(tmp_path, capsys):
     assert read == sorted(read) and read[0] < read[-1]
     assert set(found["decode"]["milliseconds"]) == {"eager", "graph", "transformers, eager"}
     assert found["decode"]["cosine_with_transformers"] > 0.99
+    assert [one["position"] for one in found["rounds"]] == [64 + gpu_rounds.ACCEPTED, 64 + 2 * gpu_rounds.ACCEPTED]
+    assert all(one[key] == 0 for one in found["rounds"] for key in ("off", "logits", "states", "rings"))
     assert set(found["launches"]) == set(found["loads"][0]["milliseconds"])
     assert found["operations"]["left"] == 0 and found["statistics_of_preview"] > 0 and found["copy_bandwidth"] > 0
     assert "| preview, coreset |" in out and "a rehearsal on the CPU" in out
+    assert "not compared" not in out and out.count("wanted <= 0.001: met") == 4 and "wanted >= 0.9900: met" in out
 
 
 def test_a_part_that_fails_and_one_without_time_are_told(monkeypatch):
@@ -309,7 +312,7 @@ def test_a_part_that_fails_and_one_without_time_are_told(monkeypatch):
     assert found["notes"] == [
         "copy: failed, ZeroDivisionError: division by zero",
         "model: skipped, the time for it is used up",
-        *(f"{part}: skipped, there is no model" for part in ("passes", "launches", "peer")),
+        *(f"{part}: skipped, there is no model" for part in ("rounds", "passes", "statistics", "launches", "peer")),
     ]
-    assert [len(notes) for notes in kept] == [0, 1, 2, 3, 4, 5]
+    assert [len(notes) for notes in kept] == [0, 1, 2, 3, 4, 5, 6, 7]
     assert gpu_report.section(found) == "GPU: not measured yet."

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from clover_kernels.router_coreset.reference import coreset, route, route_coreset
+from torch.utils._python_dispatch import TorchDispatchMode
 
 # (w, touched, kept, rerouted) of 256 experts, 32 slots, top-8, share 0.9; the article's figures are 163.4/126.7/1.1,
 # 79.0/45.5/1.2, 40.8/16.2/1.6, 27.5/8.6/2.5.
@@ -44,6 +45,40 @@ def test_cases(mass, top_p, kept):
     p = torch.tensor([mass])  # one slot that chose all four, as the softmax gave them
     allowed = coreset(p, torch.arange(4)[None], 4, top_p)
     assert allowed.nonzero().flatten().tolist() == kept
+
+
+def test_a_share_may_lie_in_a_tensor():
+    """The same decisions to the bit, whether or not the number is known when the call is made."""
+    logits = torch.randn(200, 32, 64, generator=torch.Generator().manual_seed(9)) * 2
+    for top_p in (1e-6, 0.3, 0.9, 1.0):
+        for shape in ((), (1,)):
+            found = route_coreset(logits, 8, torch.full(shape, top_p))
+            assert all(torch.equal(a, b) for a, b in zip(found, route_coreset(logits, 8, top_p), strict=True))
+
+
+class Operations(TorchDispatchMode):
+    """Names of what torch is asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.add(function.overloadpacket.__name__)
+        return function(*args, **(kwargs or {}))
+
+
+def test_nothing_is_added_in_an_order_that_a_card_chooses():
+    """Sums of probabilities decide which experts a block gets: on a card `scatter_add` adds in any order."""
+    p, experts = torch.rand(2, 32, 4), torch.rand(2, 32, 16).topk(4).indices
+    with Operations() as asked:
+        allowed = coreset(p, experts, 16, 0.5)
+    assert not asked.names & {"scatter_add", "scatter_add_", "index_add", "index_add_", "scatter_reduce", "index_put_"}
+    mass = torch.zeros(2, 16, dtype=torch.float64).scatter_add(-1, experts.flatten(1), p.flatten(1).double())
+    for block in range(2):
+        ranked = mass[block].argsort(descending=True)
+        needed = 1 + int((mass[block][ranked].cumsum(0) < 0.5 * mass[block].sum()).sum())
+        assert allowed[block].nonzero().flatten().tolist() == sorted(ranked[:needed].tolist())
 
 
 def test_probabilities_are_not_renormalised():

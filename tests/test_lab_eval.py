@@ -11,10 +11,12 @@ from model_helpers import toy_model
 from scripted import END, VOCAB, ScriptedModel, engine, ids
 
 from clover_viz.__main__ import main
+from clover_viz.config import CloverConfig
 from clover_viz.engine import Engine
 from clover_viz.lab import card, results, summary
-from clover_viz.lab.eval import Case, about, cases, evaluate, likelihood
+from clover_viz.lab.eval import Case, about, active_parameters, cases, evaluate, likelihood
 from clover_viz.lab.scoring import foreign_words, score
+from clover_viz.model.clover import CloverForCausalLM
 from clover_viz.settings import AutoregressiveSettings, DenoiseSettings
 from clover_viz.training.data import EvalPrompt, eval_prompts
 
@@ -250,8 +252,11 @@ def test_about_counts_only_the_experts_a_token_uses(toy):
     experts = sum(p.numel() for n, p in toy.model.named_parameters() if ".experts." in n)
     assert told["parameters"] == sum(p.numel() for p in toy.model.parameters())
     unused = 1 - config.num_experts_per_tok / config.num_experts
-    assert told["active_parameters"] == told["parameters"] - experts * unused
+    embedding = config.vocab_size * config.hidden_size
+    assert told["active_parameters"] == told["parameters"] - experts * unused - embedding
     assert about(oracle())["active_parameters"] == 20 + 80 // 4
+    with torch.device("meta"):
+        assert active_parameters(CloverForCausalLM(CloverConfig())) == 2_947_169_728  # as published
 
 
 @pytest.fixture

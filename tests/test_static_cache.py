@@ -382,12 +382,12 @@ class Card:
 
     def __init__(self, monkeypatch):
         self.seen, self.pools = [], []
-        stream = SimpleNamespace(wait_stream=lambda other: None)
+        side, here = (SimpleNamespace(name=name, wait_stream=lambda other: None) for name in ("side", "here"))
         graph = SimpleNamespace(replay=lambda: self.seen.append("replay"))
         for name, value in {
-            "Stream": lambda device: stream, "current_stream": lambda device: stream, "CUDAGraph": lambda: graph,
-            "graph_pool_handle": object, "stream": self.inside("side"), "device": self.inside("device"),
-            "graph": self.inside("capture"),
+            "Stream": lambda device: side, "current_stream": lambda device: here, "CUDAGraph": lambda: graph,
+            "graph_pool_handle": object, "stream": lambda stream: self.inside(stream.name)(),
+            "device": self.inside("device"), "graph": self.inside("capture"),
         }.items():  # fmt: skip
             monkeypatch.setattr(torch.cuda, name, value)
 
@@ -409,7 +409,7 @@ def test_a_pass_is_captured_once_and_replayed(monkeypatch):
     for _ in range(3):
         assert held.run(("a", 1), lambda: runs.append(1) or "out") == "out"
     assert len(runs) == graphs.WARMUPS + 1 and len(held) == 1
-    assert card.seen == ["device", "side", "capture", "replay", "replay", "replay"]
+    assert card.seen == ["device", "side", "here", "capture", "replay", "replay", "replay"]
     held.run(("b", 1), lambda: None)
     assert len(held) == 2
     held.capture = False
@@ -448,9 +448,32 @@ def test_each_pass_size_and_bucket_has_its_graph_and_a_capture_commits_nothing(m
     for name, tensor in before.items():
         if name.endswith(("state", "ring")):
             assert torch.equal(found[name], tensor), name
-    steps.preview(ids(BLOCK), MASKED, cache, 0.9)  # 17: the next bucket
-    steps.preview(ids(BLOCK), MASKED, cache, 1.0)
+    for top_p in (0.9, 1.0, 0.35):  # 17: the next bucket
+        steps.preview(ids(BLOCK), MASKED, cache, top_p)
+    assert len(steps.graphs) == 5
+    steps.preview(ids(BLOCK), MASKED, cache, None)
     assert len(steps.graphs) == 6
+
+
+def test_what_is_captured_once_works_on_what_is_told_later(model, monkeypatch):
+    """Every function but the first of its key is thrown away, as a replay would: ids, mask, share and length are read
+    where they lie. Without a coreset there is another graph, and no third."""
+    held = {}
+    monkeypatch.setattr(graphs.Graphs, "run", lambda self, key, function: held.setdefault(key, function)())
+    steps = Steps(model, capture=False, positions=100, smallest=32)
+    own, cache = both(model, steps, 9)
+    kept = set()
+    for number, top_p in enumerate((0.9, 0.3, None, 1.0, 0.9)):
+        block, masked = ids(BLOCK, number), torch.arange(BLOCK) % 3 == number % 3
+        wanted = model.preview(block, masked, own, top_p)
+        same(steps.preview(block, masked, cache, top_p), wanted)
+        kept.add(tuple(wanted.routing.kept.tolist()))
+        found, wanted = steps.causal(block, cache), model.causal(block, own)
+        same(found, wanted)
+        own.advance(wanted.staged, 1 + number)
+        cache.advance(found.staged, 1 + number)
+        close(cache, own)
+    assert len(kept) > 3 and sum(key[0] == "preview" for key in held) == 2
 
 
 # The Triton kernels

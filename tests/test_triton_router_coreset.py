@@ -36,6 +36,15 @@ def test_at_the_size_of_the_35b_model(top_p):
     same(kernel.route_coreset(logits, 8, top_p), reference.route_coreset(logits, 8, top_p))
 
 
+def test_a_share_may_lie_in_a_tensor():
+    """As a captured graph reads it; the same launch gives what the number of the moment asks for."""
+    logits, held = random(32, 64, seed=6), torch.empty(())
+    for top_p in (0.3, 0.9, 1.0):
+        found = kernel.route_coreset(logits, 8, held.fill_(top_p))
+        same(found, reference.route_coreset(logits, 8, top_p))
+        assert all(torch.equal(a, b) for a, b in zip(found, kernel.route_coreset(logits, 8, top_p), strict=True))
+
+
 def test_fewer_experts_than_k():
     logits = torch.zeros(4, 8)
     logits[:, 5] = 20.0

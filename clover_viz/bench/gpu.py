@@ -1,5 +1,6 @@
 """`bench gpu`: the operations, then the whole model on random weights, on one card, within a few minutes."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +11,8 @@ from typing import Any
 import torch
 from clover_kernels.selection import select
 
-from clover_viz.bench import gpu_checks, gpu_model, gpu_passes, gpu_report
+from clover_viz.bench import gpu_checks, gpu_model, gpu_passes, gpu_report, gpu_rounds
+from clover_viz.bench.gpu_fault import fault
 from clover_viz.bench.gpu_peer import SharingPeer
 from clover_viz.bench.gpu_times import Budget, copy_bandwidth, milliseconds
 from clover_viz.bench.timing import Side
@@ -20,7 +22,10 @@ from clover_viz.errors import UserError
 # The most telling first: what a run has no time for is at the end.
 LOADS = (64, 163, 8, 32, 128)
 # Share of the whole time up to which a part may begin, or go on with another item.
-UNTIL = {"operations": 0.30, "copy": 0.35, "model": 0.50, "passes": 0.80, "launches": 0.87, "peer": 1.0}
+UNTIL = {
+    "operations": 0.30, "copy": 0.35, "model": 0.50, "rounds": 0.60, "passes": 0.80, "statistics": 0.82,
+    "launches": 0.87, "peer": 1.0,
+}  # fmt: skip
 COPY = 4 * 2**30
 TOY = dict(
     vocab_size=199, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
@@ -81,26 +86,30 @@ class _Run:
 
     def all(self) -> dict[str, Any]:
         for name, part in (
-            ("operations", self._operations), ("copy", self._copy), ("model", self._model), ("passes", self._passes),
-            ("launches", self._launches), ("peer", self._peer),
+            ("operations", self._operations), ("copy", self._copy), ("model", self._model), ("rounds", self._rounds),
+            ("passes", self._passes), ("statistics", self._statistics), ("launches", self._launches),
+            ("peer", self._peer),
         ):  # fmt: skip
             self._part(name, part)
         self.found["seconds"] = round(self.budget.spent(), 1)
-        self.found["text"] = gpu_report.text(self.found)
+        try:
+            text = gpu_report.text(self.found)
+        except Exception as error:  # whatever it is: minutes on a card are in these figures
+            text = f"report: failed, {fault(error)}\n\n{json.dumps(self.found, default=str)}"
+        self.found["text"] = text
         return self.found
 
     def _part(self, name: str, part: Callable[[], None]) -> None:
         if self.budget.over(UNTIL[name]):
             self.found["notes"].append(f"{name}: skipped, the time for it is used up")
-        elif name in ("passes", "launches", "peer") and self.bench is None:
+        elif name not in ("operations", "copy", "model") and self.bench is None:
             self.found["notes"].append(f"{name}: skipped, there is no model")
         else:
             self.told(f"{name}, {self.budget.spent():.0f} s of {self.budget.seconds:.0f}")
             try:
                 part()
             except Exception as error:  # of a compiler, a driver, too little memory: the other parts may still tell
-                line = " ".join(str(error).split())[:400]
-                self.found["notes"].append(f"{name}: failed, {type(error).__name__}: {line}")
+                self.found["notes"].append(f"{name}: failed, {fault(error)}")
         self.saved(self.found)
 
     def _context(self) -> int:
@@ -108,8 +117,13 @@ class _Run:
 
     def _operations(self) -> None:
         seed = int(torch.seed() % 2**31)  # other inputs in every run
+
+        def kept(operations: dict) -> None:
+            self.found["operations"] = operations
+            self.saved(self.found)
+
         self.found["operations"] = gpu_checks.run(
-            self.config, self.kernels, self.device, seed, lambda: self.budget.over(UNTIL["operations"])
+            self.config, self.kernels, self.device, seed, lambda: self.budget.over(UNTIL["operations"]), kept
         )
 
     def _copy(self) -> None:
@@ -128,6 +142,11 @@ class _Run:
         self.bench = gpu_passes.Bench(model, capture=self.device.type == "cuda", context=self._context())
         self.found["model"]["parameters"] = sum(p.numel() for p in model.parameters())
 
+    def _rounds(self) -> None:
+        self.knob.turn(gpu_model.CORRELATION[LOADS[0]])
+        with gpu_model.loud(self.bench.model):
+            self.found["rounds"] = gpu_rounds.compare(self.bench, self.top_p)
+
     def _passes(self) -> None:
         for target in LOADS:
             if self.budget.over(UNTIL["passes"]):
@@ -137,36 +156,44 @@ class _Run:
             self.knob.turn(gpu_model.CORRELATION[target])
             load = gpu_passes.measure(self.bench, self.top_p, lambda: self.budget.over(UNTIL["passes"]))
             self.found["loads"].append({"target": target, "correlation": gpu_model.CORRELATION[target]} | load)
+            if "decode" in load["milliseconds"] and "decode" not in self.found:
+                self.found["decode"] = {"milliseconds": dict(load["milliseconds"]["decode"])}
+            if self.device.type == "cuda":
+                self.found["peak_bytes"] = torch.cuda.max_memory_allocated()
             self.saved(self.found)
-        first = self.found["loads"][0]["milliseconds"] if self.found["loads"] else {}
-        if "decode" in first:
-            self.found["decode"] = {"milliseconds": dict(first["decode"])}
-            self.bench.steps.graphs.capture = self.bench.captures
-            self.found["statistics_of_preview"] = gpu_passes.statistics(self.bench) / first["preview"]["graph"]
-        if self.device.type == "cuda":
-            self.found["peak_bytes"] = torch.cuda.max_memory_allocated()
+
+    def _statistics(self) -> None:
+        previews = [load["milliseconds"].get("preview", {}) for load in self.found["loads"]]
+        if not previews or "graph" not in previews[0]:
+            self.found["notes"].append("statistics: skipped, no preview was timed as a graph")
+            return
+        self.bench.take("graph")
+        self.found["statistics_of_preview"] = gpu_passes.statistics(self.bench) / previews[0]["graph"]
 
     def _launches(self) -> None:
-        self.found["launches"] = gpu_passes.count_launches(self.bench, self.top_p)
+        self.found["launches"] = {}
+        gpu_passes.count_launches(self.bench, self.top_p, self.found["launches"])
 
     def _peer(self) -> None:
         """transformers one token at a time, after the same text, on the same tensors."""
         bench, peer = self.bench, SharingPeer(self.bench.model)
+        decode = self.found.setdefault("decode", {"milliseconds": {}})
+        with gpu_model.loud(bench.model):  # and the peer, whose tensors they are
+            decode["cosine_with_transformers"] = self._cosine(peer)
         cache = peer.prefilled(bench.text)
         side = Side(lambda _: peer.causal(bench.ids[:1], cache))
-        taken = median(milliseconds(side, 5, self.device))
-        decode = self.found.setdefault("decode", {"milliseconds": {}})
-        decode["milliseconds"]["transformers, eager"] = taken
-        decode["cosine_with_transformers"] = self._cosine(peer)
+        decode["milliseconds"]["transformers, eager"] = median(milliseconds(side, 5, self.device))
 
     def _cosine(self, peer: SharingPeer) -> float:
-        """Cosine of the angle between the two models' logits of one token, the smallest of a block's."""
+        """Cosine of the angle between the two models' logits of one token, the smallest of a block's; -1 if it is no
+        number."""
         bench = self.bench
-        bench.steps.graphs.capture = False
+        bench.take("eager")
         bench.refill()
         ours, theirs = bench.verify().logits, peer.causal(bench.ids, peer.prefilled(bench.text)).float()
         keep = torch.arange(self.config.vocab_size, device=self.device) != self.config.mask_token_id
-        return torch.nn.functional.cosine_similarity(ours[:, keep], theirs[:, keep], dim=-1).min().item()
+        cosine = torch.nn.functional.cosine_similarity(ours[:, keep], theirs[:, keep], dim=-1)
+        return cosine.nan_to_num(-1.0).min().item()
 
 
 def _cut(config: CloverConfig, layers: int | None) -> CloverConfig:

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from clover_viz.bench.gpu_difference import NO_NUMBER
+from clover_viz.bench.gpu_fault import fault
 from clover_viz.model.clover import PREFILL_SEGMENT
 
 # Error allowed: first part plus second times the value. bf16 results are one rounding away, fp32 sums many.
@@ -89,12 +91,14 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
 
     inner = config.moe_intermediate_size
     enter, leave = draw(experts, 2 * inner, width, scale=width**-0.5), draw(experts, width, inner, scale=inner**-0.5)
-    for tokens in (1, block, PREFILL_SEGMENT):
+    for tokens, none in ((1, 0), (block, 0), (block, 2), (PREFILL_SEGMENT, 0)):
         chosen = draw.choices(tokens, top_k, experts)
         weights = draw(tokens, top_k, dtype=torch.float32).softmax(-1).to(draw.dtype)
+        if none:  # as of a coreset smaller than K; anywhere, so that a token's first choice may be none
+            weights.scatter_(1, draw.choices(tokens, none, top_k), 0.0)
         moe = draw(tokens, width), chosen, weights, enter, leave
-        yield Case(f"moe_experts, {tokens}", lambda: [kernels.moe_experts(*moe)],
-                   lambda: [ref.moe_experts(*_exact(moe))])  # fmt: skip
+        yield Case(f"moe_experts, {tokens}" + (f", {none} weights 0" if none else ""),
+                   lambda: [kernels.moe_experts(*moe)], lambda: [ref.moe_experts(*_exact(moe))])  # fmt: skip
     rows = draw(block, config.vocab_size, dtype=torch.float32, scale=3.0)
     yield Case("token_stats", lambda: kernels.token_stats(rows, config.mask_token_id),
                lambda: ref.token_stats(rows, config.mask_token_id))  # fmt: skip
@@ -110,29 +114,60 @@ def check(case: Case) -> dict[str, Any]:
         if found.shape != wanted.shape:
             raise ValueError(f"{case.name}: {list(found.shape)}, expected {list(wanted.shape)}")
         error = (found.double() - wanted).abs()
-        error = torch.where(error.isfinite(), error, 1e30)  # JSON knows no infinity
+        error = torch.where(error.isfinite(), error, NO_NUMBER)
         over = error / (allowed + relative * wanted.abs()) if found.is_floating_point() else error * 1e30
         largest, worst = max(largest, error.max().item()), max(worst, over.max().item())
     return {"error": largest, "of_allowed": worst, "passed": worst <= 1.0}
 
 
-def run(config, kernels, device: torch.device, seed: int, over: Callable[[], bool]) -> dict[str, Any]:
+def run(
+    config, kernels, device: torch.device, seed: int, over: Callable[[], bool],
+    saved: Callable[[dict], None] = lambda found: None,
+) -> dict[str, Any]:  # fmt: skip
     """All cases in bf16, then in fp32, until `over` says so. `left`: cases that were not reached.
 
     A result has its largest error, also as a part of what is allowed, or the "fault" that kept it from having one.
+    `saved` gets everything there is after every result: an error that ends the process, or all use of the card, takes
+    none of them along.
     """
-    results, left = [], 0
+    found: dict[str, Any] = {"seed": seed, "results": [], "left": 0}
     for dtype in (torch.bfloat16, torch.float32):
-        for case in cases(config, kernels, Draw(device, dtype, seed)):
-            if over():
-                left += 1
+        for name, told in _results(_made(config, kernels, device, dtype, seed), over):
+            if told is None:
+                found["left"] += 1
                 continue
-            try:
-                told = check(case)
-            except Exception as error:  # of a compiler or a driver: the other operations may still be right
-                told = {"passed": False, "fault": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
-            results.append({"case": case.name, "dtype": str(dtype).removeprefix("torch."), **told})
-    return {"seed": seed, "results": results, "left": left}
+            found["results"].append({"case": name, "dtype": str(dtype).removeprefix("torch."), **told})
+            saved(found)
+    return found
+
+
+def _made(config, kernels, *drawn) -> Iterator[Case]:
+    """The cases; also a generator of random numbers is only made when the first is asked for."""
+    yield from cases(config, kernels, Draw(*drawn))
+
+
+def _results(cases: Iterator[Case], over: Callable[[], bool]) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Each case and what became of it, None where no time was left. The last one may be that no more could be made."""
+    while True:
+        try:
+            case = next(cases, None)
+        except Exception as error:  # a card that failed in one case makes no inputs for the next
+            yield "the cases that follow", _faulty(error)
+            return
+        if case is None:
+            return
+        if over():
+            yield case.name, None
+            continue
+        try:
+            told = check(case)
+        except Exception as error:  # of a compiler or a driver: the other operations may still be right
+            told = _faulty(error)
+        yield case.name, told
+
+
+def _faulty(error: Exception) -> dict[str, Any]:
+    return {"passed": False, "fault": fault(error, 200)}
 
 
 def _references():

@@ -1,5 +1,7 @@
 """A model of random weights made where it is to run, whose slots agree on their experts as much as they are told to."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import sqrt
 
 import torch
@@ -10,6 +12,7 @@ from clover_viz.model.clover import CloverForCausalLM
 CORRELATION = {8: 200.0, 32: 2.55, 64: 1.27, 128: 0.46, 163: 0.0}
 SPARE = 4e9  # bytes beside the weights: the copy's buffers are gone by then, logits and workspaces are not
 QUIET = 0.05  # what a layer adds to the residual, so that the slots stay as different as their embeddings
+LOUD = 16  # times as much, where results are compared; a power of two, so that there and back changes no bit
 LOUDEST = 6.0  # standard deviation of router logits: beyond, all but the best expert's probability is nothing
 
 
@@ -43,11 +46,30 @@ def build(config, kernels, device: torch.device, dtype: torch.dtype = torch.bflo
         model.apply(model._init_weights)
         common = torch.randint(0, 2, (config.hidden_size,), device=device) * 2.0 - 1.0
         model.model.embed_tokens.weight.normal_().add_(common.to(dtype))
-        for layer in model.model.layers:
-            mixer = layer.self_attn.o_proj if layer.is_attention else layer.linear_attn.out_proj
-            for weight in (mixer.weight, layer.mlp.experts.down_proj, layer.mlp.shared_expert.down_proj.weight):
-                weight.mul_(QUIET)
+        for weight in _added(model):
+            weight.mul_(QUIET)
         return model, Knob(model, common)
+
+
+def _added(model) -> Iterator[torch.Tensor]:
+    """The weights of which each layer's part of the residual is made."""
+    for layer in model.model.layers:
+        mixer = layer.self_attn.o_proj if layer.is_attention else layer.linear_attn.out_proj
+        yield from (mixer.weight, layer.mlp.experts.down_proj, layer.mlp.shared_expert.down_proj.weight)
+
+
+@contextmanager
+def loud(model) -> Iterator[None]:
+    """The layers count as long as this lasts. Quiet ones leave the logits to the token's own embedding: without the
+    whole text before they would be the same but for rounding, and no comparison would tell that it was lost."""
+    with torch.no_grad():
+        for weight in _added(model):
+            weight.mul_(LOUD)
+        try:
+            yield
+        finally:
+            for weight in _added(model):
+                weight.div_(LOUD)
 
 
 class Knob:

@@ -7,12 +7,15 @@ from typing import Any
 import torch
 
 from clover_viz.bench import gpu_bytes
+from clover_viz.bench.gpu_difference import difference
+from clover_viz.bench.gpu_fault import fault
 from clover_viz.bench.gpu_times import launches, milliseconds
 from clover_viz.bench.timing import Side
+from clover_viz.model.static_cache import SMALLEST_BUCKET
 from clover_viz.model.static_passes import pack, unpack
 from clover_viz.model.steps import Steps
 
-CONTEXT = 512  # committed tokens before every pass
+CONTEXT = 512  # committed tokens before every pass: a bucket's end
 ROUNDS = {"eager": 5, "graph": 25}
 
 
@@ -24,7 +27,7 @@ class Bench:
 
     def __init__(self, model, capture: bool, context: int = CONTEXT, seed: int = 0):
         self.model, self.config, self.device, self.context = model, model.config, model.device, context
-        self.steps = Steps(model, capture, positions=2 * context)
+        self.steps = Steps(model, capture, positions=2 * context, smallest=min(SMALLEST_BUCKET, context))
         self.captures, self.block = capture, model.config.block_size
         generator = torch.Generator().manual_seed(seed)
         low = model.config.vocab_size
@@ -66,40 +69,54 @@ class Bench:
             "decode": Side(decode, back),
         }
 
+    def take(self, way: str) -> None:
+        """From here on: "graph" or "eager"."""
+        self.steps.graphs.capture = self.captures and way == "graph"
+
     def one(self, side: Side, way: str) -> Any:
         """One run of a side, graphs used or not."""
-        self.steps.graphs.capture = self.captures and way == "graph"
+        self.take(way)
         return side.run(side.prepare())
+
+    def numbers(self, out) -> torch.Tensor:
+        """A copy of the logits of a pass, the mask token's at 0: -inf from -inf would be no number."""
+        logits = out.logits.clone()
+        logits[:, self.config.mask_token_id] = 0.0
+        return logits
 
 
 def measure(bench: Bench, top_p: float, over: Callable[[], bool], rounds: dict[str, int] = ROUNDS) -> dict[str, Any]:
     """Milliseconds of every pass both ways, the experts it read, its bytes, and how far the two ways' logits differ.
 
-    Ends early, between two passes, when `over` says so; what was not measured is missing.
+    Ends early, between two passes, when `over` says so; what was not measured is missing. What fails is told in
+    "notes", and the other way and the other passes go on.
     """
     bench.refill()
-    sides = bench.sides(top_p)
-    found: dict[str, Any] = {"milliseconds": {}, "experts": {}, "bytes": {}, "largest_difference": {}}
-    for name, side in sides.items():
+    found: dict[str, Any] = {"milliseconds": {}, "experts": {}, "bytes": {}, "largest_difference": {}, "notes": []}
+    _add_decode(found, bench)
+    for name, side in bench.sides(top_p).items():
         if over():
             return found
         logits = {}
         for way, turns in rounds.items():
-            out = bench.one(side, way)
-            if out is not None:
-                logits[way] = out.logits.clone()
-                _add_experts(found, bench, name, unpack(out.packed, bench.block))
-            taken = milliseconds(side, turns, bench.device)
-            found["milliseconds"].setdefault(name, {})[way] = median(taken)
+            try:
+                out = bench.one(side, way)
+                if out is not None:
+                    logits[way] = bench.numbers(out)
+                    _add_experts(found, bench, name, unpack(out.packed, bench.block))
+                taken = milliseconds(side, turns, bench.device)
+            except Exception as error:  # of a capture or a driver
+                found["notes"].append(f"{name}, {way}: failed, {fault(error)}")
+            else:
+                found["milliseconds"].setdefault(name, {})[way] = median(taken)
         if len(logits) == 2:
-            one, other = (value.nan_to_num(neginf=0.0) for value in logits.values())
-            found["largest_difference"][name] = (one - other).abs().max().item()
-    _add_decode(found, bench)
+            found["largest_difference"][name] = difference(*logits.values())
     return found
 
 
 def statistics(bench: Bench) -> float:
     """Milliseconds of the token statistics and their packing alone, which are part of every pass."""
+    bench.cache.length = bench.context
     out, steps = bench.preview(1.0), bench.steps
     logits, routing, mask = out.logits.clone(), out.routing, bench.config.mask_token_id
 
@@ -111,14 +128,12 @@ def statistics(bench: Bench) -> float:
         return median(milliseconds(side, ROUNDS["graph"], bench.device))
 
 
-def count_launches(bench: Bench, top_p: float) -> dict[str, dict[str, int]]:
-    """Of each pass, run as it is: a graph replays just these."""
-    found = {}
+def count_launches(bench: Bench, top_p: float, found: dict[str, dict[str, int]]) -> None:
+    """Of each pass, run as it is, into `found`: a graph replays just these."""
     for name, side in bench.sides(top_p).items():
         given = side.prepare()
-        bench.steps.graphs.capture = False
+        bench.take("eager")
         found[name] = launches(lambda: side.run(given), bench.device)
-    return found
 
 
 def _add_experts(found: dict, bench: Bench, name: str, told) -> None:

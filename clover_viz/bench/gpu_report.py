@@ -10,21 +10,27 @@ NOT_MEASURED = "not measured yet"
 WAYS = ("eager", "graph")
 # What one H200 should reach. Of the byte floor at 64 touched experts; of the card's memory; autoregressive.
 FLOOR, GOAL, PEAK_GB, RATE, STATISTICS = 0.60, 0.85, 76, 300, 0.02
+# What must agree, on any card and with any number of layers. A graph replays the kernels that an eager pass launches,
+# and none of them adds in an order of its own choosing: both should come to the same bits. Allowed of a logit is less
+# than most roundings of a bf16 one, of states and rings a thousandth of the largest value.
+COSINE, LOGIT, PART = 0.99, 0.001, 0.001
+ROUNDS = {
+    "logits": ("largest difference of a logit", LOGIT), "states": ("largest difference of a state, as a part", PART),
+    "rings": ("largest difference of a ring, as a part", PART), "off": ("position off by", 0),
+}  # fmt: skip
 
 
 def section(found: dict[str, Any] | None) -> str:
     """The README's section. None, or a run that reached no pass: not measured yet, and nothing else."""
     if not found or not found.get("loads"):
         return f"GPU: {NOT_MEASURED}."
-    return "\n\n".join([_where(found), *_tables(found), *_targets(found)])
+    return "\n\n".join([_where(found), *_tables(found), _targets(found)])
 
 
 def text(found: dict[str, Any]) -> str:
     """Everything, checks and skipped parts included."""
-    parts = [_where(found), checks(found.get("operations"))]
-    if found.get("loads"):
-        parts += [*_tables(found), *_targets(found)]
-    return "\n\n".join([*filter(None, parts), *found["notes"]])
+    parts = [_where(found), checks(found.get("operations")), *_tables(found), _targets(found)]
+    return "\n\n".join([*filter(None, parts), *_load_notes(found["loads"]), *found["notes"]])
 
 
 def checks(operations: dict[str, Any] | None) -> str:
@@ -60,30 +66,37 @@ def _where(found: dict[str, Any]) -> str:
 
 
 def _tables(found: dict[str, Any]) -> list[str]:
-    copy, measured = found.get("copy_bandwidth"), []
-    head = ["pass", "experts touched", "read", "GB", "ms eager", "ms graph", "of the floor at 4.8 TB/s", "of a copy's"]
-    for load in found["loads"]:
-        for name, ms in load["milliseconds"].items():
-            if name != "decode":
-                measured.append(_pass(name, load, ms, copy))
-    rounds = [_round(load) for load in found["loads"] if _round(load)]
-    needed = [f"tokens a round for {rate} tok/s" for rate in RATES]
-    parts = [table(head, measured)]
-    if rounds:
-        parts.append(table(["experts touched", "ms of a round (graph)", *needed], rounds))
+    copy, parts = found.get("copy_bandwidth"), []
     if copy:
-        parts[0] = f"A copy moves {copy / 1e12:.2f} TB/s here, bytes read and written.\n\n" + parts[0]
-    if found.get("decode"):
+        parts.append(f"A copy moves {copy / 1e12:.2f} TB/s here, bytes read and written.")
+    head = ["pass", "experts touched", "read", "GB", "ms eager", "ms graph", "of the floor at 4.8 TB/s", "of a copy's",
+            "graph against eager"]  # fmt: skip
+    loads = found.get("loads", [])
+    measured = [
+        _pass(name, load, ms, copy) for load in loads for name, ms in load["milliseconds"].items() if name != "decode"
+    ]
+    if measured:
+        parts.append(table(head, measured))
+    rounds = [_round(load) for load in loads if _round(load)]
+    if rounds:
+        needed = [f"tokens a round for {rate} tok/s" for rate in RATES]
+        parts.append(table(["experts touched", "ms of a round (graph)", *needed], rounds))
+    if found.get("decode", {}).get("milliseconds"):
         parts.append(_decode(found["decode"]))
     if found.get("launches"):
         rows = [[name, str(n["kernels"]), str(n["copies"])] for name, n in found["launches"].items()]
         parts.append(table(["pass", "kernels launched", "copies and fills"], rows))
+    if found.get("rounds"):
+        rows = [[str(r["position"]), str(r["off"]), *(f"{r[name]:.3g}" for name in ("logits", "states", "rings"))]
+                for r in found["rounds"]]  # fmt: skip
+        head = ["tokens after a round, graph against eager", "off by", "logits", "states", "rings"]
+        parts.append(table(head, rows))
     return parts
 
 
 def _pass(name: str, load: dict[str, Any], ms: dict[str, float], copy: float | None) -> list[str]:
     size, best = load["bytes"][name], min(ms.values())
-    experts = load["experts"].get(name)
+    experts, apart = load["experts"].get(name), load["largest_difference"].get(name)
     return [
         name,
         f"{experts['touched']:.1f}" if experts else "",
@@ -92,6 +105,7 @@ def _pass(name: str, load: dict[str, Any], ms: dict[str, float], copy: float | N
         *(f"{ms[way]:.3f}" if way in ms else "" for way in WAYS),
         f"{fraction(size, best, H200):.0%}",
         f"{fraction(size, best, copy):.0%}" if copy else "",
+        "" if apart is None else f"{apart:.3g}",
     ]
 
 
@@ -115,12 +129,45 @@ def _decode(decode: dict[str, Any]) -> str:
     return table(["one token at a time", "ms", "tok/s"], rows)
 
 
-def _targets(found: dict[str, Any]) -> list[str]:
-    """Whole models only: what was wanted of one card, and what it did."""
-    if found["model"]["layers"] != found["model"]["of_layers"]:
-        return [f"{found['model']['layers']} of {found['model']['of_layers']} layers: no target applies."]
+def _load_notes(loads: Sequence[dict[str, Any]]) -> list[str]:
+    """What failed in a pass, each failure once with the loads it was met at."""
+    met: dict[str, list[str]] = {}
+    for load in loads:
+        for note in load.get("notes", ()):
+            met.setdefault(note, []).append(str(load["target"]))
+    return [f"at {', '.join(targets)} touched experts: {note}" for note, targets in met.items()]
+
+
+def _targets(found: dict[str, Any]) -> str:
+    """What was wanted of one card, and what it did: that it is right, and, of a whole model, how fast."""
+    lines = _agreement(found)
+    if found["model"]["layers"] == found["model"]["of_layers"]:
+        lines += _speed(found)
+    else:
+        lines.append(
+            f"{found['model']['layers']} of {found['model']['of_layers']} layers: no target applies to the speed"
+        )
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _agreement(found: dict[str, Any]) -> list[str]:
+    """One line for each thing that must agree, also when it was not compared."""
+    apart = [value for load in found.get("loads", []) for value in load["largest_difference"].values()]
+    rounds = found.get("rounds") or []
+    cosine = (found.get("decode") or {}).get("cosine_with_transformers")
+    cases = [
+        ("logits of a block with transformers, smallest cosine", cosine, COSINE, True, "{:.4f}"),
+        ("graph against eager, largest difference of a logit", max(apart, default=None), LOGIT, False, "{:.3g}"),
+    ]
+    for key, (name, bound) in ROUNDS.items():
+        value = max((one[key] for one in rounds), default=None)
+        cases.append((f"graph against eager after rounds, {name}", value, bound, False, "{:.3g}"))
+    return [_target(*case) if case[1] is not None else f"{case[0]}: not compared" for case in cases]
+
+
+def _speed(found: dict[str, Any]) -> list[str]:
     lines = []
-    for load in found["loads"]:
+    for load in found.get("loads", []):
         if load["target"] == 64:
             for name in ("preview", "verify"):
                 if "graph" in load["milliseconds"].get(name, {}):
@@ -134,7 +181,7 @@ def _targets(found: dict[str, Any]) -> list[str]:
     if "graph" in (found.get("decode") or {}).get("milliseconds", {}):
         rate = 1000 / found["decode"]["milliseconds"]["graph"]
         lines.append(_target("one token at a time, tok/s", rate, RATE, True, "{:.0f}"))
-    return ["\n".join(f"- {line}" for line in lines)] if lines else []
+    return lines
 
 
 def _target(name: str, reached: float, wanted: float, at_least: bool, form: str) -> str:

@@ -75,18 +75,27 @@ def evaluate(
 
 def about(engine: Engine) -> dict[str, Any]:
     """The model of a result: its name, numbers of parameters, dtype, device and kernels."""
-    model, config = engine.model, engine.model.config
-    named = [(name, p.numel()) for name, p in model.named_parameters()]
-    total = sum(n for _, n in named)
-    routed = sum(n for name, n in named if ".experts." in name)
+    model = engine.model
     return {
         "model": engine.name,
-        "parameters": total,
-        "active_parameters": total - routed + routed * config.num_experts_per_tok // config.num_experts,
+        "parameters": sum(p.numel() for _, p in model.named_parameters()),
+        "active_parameters": active_parameters(model),
         "dtype": str(model.dtype).removeprefix("torch."),
         "device": model.device.type,
         "kernels": engine.kernels.name,
     }
+
+
+def active_parameters(model) -> int:
+    """Those that one token is multiplied with: its share of the routed experts, and not the embedding it is looked up
+    in."""
+    used, config = 0, model.config
+    for name, p in model.named_parameters():
+        if ".experts." in name:
+            used += p.numel() * config.num_experts_per_tok // config.num_experts
+        elif not name.endswith("embed_tokens.weight"):
+            used += p.numel()
+    return used
 
 
 def token_limit(kind: str) -> int:

@@ -36,6 +36,21 @@ def _rotate(x: torch.Tensor, angles: Rotation) -> torch.Tensor:
     return torch.cat((turned.to(x.dtype), rest), dim=-1)
 
 
+def _by_key_head(q, k, v, seen: torch.Tensor | None) -> torch.Tensor:
+    """Softmax attention as `Attention.mix`, in the one form that a card's fused kernels take together with a mask.
+
+    They ask for four dimensions and a key head for every query head: each key head is an entry of the batch, which its
+    group of query heads sees as a view. Of anything else torch makes plain products in fp32, with every key and value
+    repeated for its group: 13 GB for 512 tokens at 131,072 positions.
+    """
+    heads = k.shape[-3]
+    grouped = q.unflatten(-3, (heads, -1))  # [..., Hkv, G, T, D]
+    k, v = (x.unsqueeze(-3).expand(*grouped.shape[:-2], *x.shape[-2:]).flatten(0, -4) for x in (k, v))  # [N, G, S, D]
+    if seen is not None and seen.dim() > 2:  # of a batch, heads as 1
+        seen = seen.repeat_interleave(heads, 0)
+    return F.scaled_dot_product_attention(grouped.flatten(0, -4), k, v, attn_mask=seen).reshape(q.shape)
+
+
 class HeadNorm(nn.Module):
     """The weight of a zero-centred RMSNorm over D."""
 
@@ -85,6 +100,8 @@ class Attention(nn.Module):
                 hidden = ~seen.unsqueeze(-3)
                 scores = scores.unflatten(-2, (group, -1)).masked_fill(hidden, float("-inf")).flatten(-3, -2)
             return (scores.softmax(-1).to(v.dtype) @ v).unflatten(-2, (group, -1)).flatten(-4, -3)
+        if q.device.type == "cuda":
+            return _by_key_head(q, k, v, seen)
         return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=group > 1)
 
     def causal(self, x: torch.Tensor, angles: Rotation, cache: AttentionCache, length: int):

@@ -24,12 +24,15 @@ class Graphs:
 
     capture: False runs every function as it is. It may be switched at any time; what was captured is kept. Graphs of
     one kind share their memory: what one hands out holds until the next of that kind runs, whatever runs of the others.
+    A function that fails raises, captured or not, and leaves no graph and the current stream as it was.
     """
 
     def __init__(self, device: torch.device, capture: bool):
         self.device, self.capture = torch.device(device), capture
         self._captured: dict[tuple[Hashable, ...], Captured] = {}
         self._pools: dict[Hashable, Any] = {}
+        self._side: Any = None  # the stream of every capture: on another one a pool's memory is not shared
+        self._failed: list[Any] = []
 
     def __len__(self) -> int:
         return len(self._captured)
@@ -50,18 +53,30 @@ class Graphs:
                 self._captured[key] = self._capture(key[0], function)
 
     def _capture(self, kind: Hashable, function: Callable[[], Any]) -> Captured:
+        if self._side is None:
+            self._side = torch.cuda.Stream(self.device)
         if kind not in self._pools:
             self._pools[kind] = torch.cuda.graph_pool_handle()
-        side, here = torch.cuda.Stream(self.device), torch.cuda.current_stream(self.device)
+        side, here = self._side, torch.cuda.current_stream(self.device)
         side.wait_stream(here)
         with torch.cuda.stream(side):
             for _ in range(WARMUPS):
                 function()
         here.wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        # thread_local: other threads of the app may use the card meanwhile
-        with torch.cuda.graph(graph, pool=self._pools[kind], stream=side, capture_error_mode="thread_local"):
-            outputs = function()
+        graph, pool = torch.cuda.CUDAGraph(), self._pools[kind]
+        try:
+            # The outer context is left however the capture ends; that of `graph` stays on its stream when ending fails.
+            # thread_local: other threads of the app may use the card meanwhile
+            with torch.cuda.stream(here), torch.cuda.graph(
+                graph, pool=pool, stream=side, capture_error_mode="thread_local"
+            ):  # fmt: skip
+                outputs = function()
+        except BaseException:
+            # Torch may go on taking the pool for one that is being filled, and asking this graph whether it is.
+            self._failed.append(graph)
+            self._side = None
+            del self._pools[kind]
+            raise
         return Captured(graph, outputs)
 
 

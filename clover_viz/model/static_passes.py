@@ -52,9 +52,10 @@ def unpack(packed: torch.Tensor, tokens: int) -> Numbers:
 
 
 def preview(
-    model, cache: StaticCache, rows: int, ids: torch.Tensor, masked: torch.Tensor, coreset_top_p: float | None
+    model, cache: StaticCache, rows: int, ids: torch.Tensor, masked: torch.Tensor, coreset_top_p: torch.Tensor | None
 ) -> PassOutput:
-    """ids [B] int64, masked [B] bool: every slot sees the committed text and the whole block. `rows` of the cache."""
+    """ids [B] int64, masked [B] bool: every slot sees the committed text and the whole block. `rows` of the cache.
+    coreset_top_p: fp32 of one element, which stays where it is; None is no coreset."""
     tokens = len(ids)
     x = model.model.embed_tokens(ids.masked_fill(masked, model.config.mask_token_id))
     place, angles = _places(model, cache, tokens)

@@ -29,8 +29,9 @@ class StepOutput(NamedTuple):
 
 
 class Steps:
-    """Preview, causal pass (verify, replay, and decode with one token) and advance, each captured once for its number
-    of tokens and its bucket when `capture` says so, and run as they are otherwise.
+    """Preview (with a coreset of whatever share, and without), causal pass (verify, replay, and decode with one token)
+    and advance, each captured once for its number of tokens and its bucket when `capture` says so, and run as they are
+    otherwise.
 
     One sequence at a time: `new_cache` empties the one cache there is. positions: the longest text (default: the
     model's context). smallest: positions of the smallest bucket. Passes raise ValueError for more tokens than a block.
@@ -46,6 +47,8 @@ class Steps:
         )  # fmt: skip
         self._ids = torch.zeros(model.config.block_size, dtype=torch.int64, device=weight.device)
         self._masked = torch.zeros(model.config.block_size, dtype=torch.bool, device=weight.device)
+        # Read by the captured previews: one for every share asked for would be kept for good.
+        self._top_p = torch.ones((), dtype=torch.float32, device=weight.device)
 
     def new_cache(self) -> StaticCache:
         """The cache, emptied: whoever held it before holds nothing now."""
@@ -67,10 +70,11 @@ class Steps:
         tokens, rows = self._begin(ids, cache)
         self._masked[:tokens].copy_(masked)
         ids, masked = self._ids[:tokens], self._masked[:tokens]
+        top_p = None if coreset_top_p is None else self._top_p.fill_(coreset_top_p)
         cache.opened(None)
         out = self.graphs.run(
-            ("preview", tokens, rows, coreset_top_p),
-            lambda: static_passes.preview(self.model, cache, rows, ids, masked, coreset_top_p),
+            ("preview", tokens, rows, top_p is not None),
+            lambda: static_passes.preview(self.model, cache, rows, ids, masked, top_p),
         )
         return StepOutput(*out, None)
 

@@ -33,28 +33,35 @@ def route(logits: torch.Tensor, top_k: int) -> Routing:
     return Routing(experts, p / p.sum(-1, keepdim=True), touched, touched, none)
 
 
-def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float) -> torch.Tensor:
+def coreset(p: torch.Tensor, experts: torch.Tensor, number: int, top_p: float | torch.Tensor) -> torch.Tensor:
     """The experts a block may use: bool [..., E].
 
     Sums each slot's K probabilities (as the softmax gave them) per expert, sorts descending (ties: lower index first)
-    and keeps the smallest set whose share of the total reaches `top_p`: at least one expert, never one
-    that no slot chose.
+    and keeps the smallest set whose share of the total reaches `top_p` (a number, or an fp32 tensor of one element): at
+    least one expert, never one that no slot chose.
     """
-    mass = torch.zeros(*p.shape[:-2], number, dtype=torch.float32, device=p.device)
-    mass = mass.scatter_add(-1, experts.flatten(-2), p.flatten(-2))
+    # A slot's experts are distinct: each probability has a place of its own, and the sum over the slots one order.
+    # Added where they meet (scatter_add), a card would add them in another order every time, and decide otherwise.
+    mass = torch.zeros(*p.shape[:-1], number, dtype=torch.float32, device=p.device).scatter_(-1, experts, p).sum(-2)
     ranked, order = mass.sort(dim=-1, descending=True, stable=True)
     reached = ranked.cumsum(-1)
     # An expert is needed while the ones before it fall short of the share.
     # A share of 1 needs them all: rounding could let the sum reach its total before the smallest are added.
-    short = reached - ranked < top_p * reached[..., -1:] if top_p < 1 else torch.ones_like(ranked, dtype=torch.bool)
+    short = reached - ranked < top_p * reached[..., -1:]
+    everything = top_p >= 1  # of a tensor another one, which is not asked
+    if everything is not False:
+        short = short | everything
     needed = short & (ranked > 0)
     needed[..., 0] = True
     return torch.zeros_like(needed).scatter(-1, order, needed)
 
 
-def route_coreset(logits: torch.Tensor, top_k: int, top_p: float, valid: torch.Tensor | None = None) -> Routing:
+def route_coreset(
+    logits: torch.Tensor, top_k: int, top_p: float | torch.Tensor, valid: torch.Tensor | None = None
+) -> Routing:
     """Route every slot inside the coreset of its block: its top min(K, kept) there, renormalised. logits [..., B, E]
 
+    `top_p`: a number, or an fp32 tensor of one element, which is read where it lies.
     `valid` [..., B] (bool) leaves slots out of the block: shorter blocks in a batch.
     """
     number = logits.shape[-1]

@@ -96,13 +96,15 @@ def _needed(mass, column, top_p, WIDE: tl.constexpr, BITS: tl.constexpr):
 
 @triton.jit(do_not_specialize=["T"])
 def _inside(logits, chosen, experts, weights, counts, rerouted, top_p, T, row_stride, E: tl.constexpr, K: tl.constexpr,
-            WIDE: tl.constexpr, PLACES: tl.constexpr, BITS: tl.constexpr):  # fmt: skip
-    """The block's coreset, and one row routed inside it. counts: touched, kept."""
+            WIDE: tl.constexpr, PLACES: tl.constexpr, BITS: tl.constexpr, HELD: tl.constexpr):  # fmt: skip
+    """The block's coreset, and one row routed inside it. counts: touched, kept. HELD: top_p is where a number lies."""
     row = tl.program_id(0)
+    if HELD:
+        top_p = tl.load(top_p)
     column = tl.arange(0, WIDE)
     mass = tl.zeros((WIDE,), tl.float32)
     votes = tl.zeros((WIDE,), tl.int32)
-    # Slot by slot, as the reference adds: equal shares make equal sums, whichever slots they come from.
+    # Slot by slot: equal shares make equal sums, whichever slots they come from.
     for t in range(T):
         p = tl.load(chosen + t * E + column, mask=column < E, other=-1.0)
         mass += tl.maximum(p, 0.0)
@@ -149,7 +151,9 @@ def route(logits: torch.Tensor, top_k: int) -> Routing:
     return Routing(experts, weights, counts[0], counts[0], rerouted)
 
 
-def route_coreset(logits: torch.Tensor, top_k: int, top_p: float, valid: torch.Tensor | None = None) -> Routing:
+def route_coreset(
+    logits: torch.Tensor, top_k: int, top_p: float | torch.Tensor, valid: torch.Tensor | None = None
+) -> Routing:
     """`reference.route_coreset` for logits [B, E]; ties go to the lower index. A batch (`valid`) is the reference's."""
     if valid is not None or not is_one_sequence(2, logits):
         return reference.route_coreset(logits, top_k, top_p, valid)
@@ -160,8 +164,9 @@ def route_coreset(logits: torch.Tensor, top_k: int, top_p: float, valid: torch.T
     _own[(rows,)](
         logits, chosen, experts, weights, counts, rerouted, rows, logits.stride(0), **sizes, FREE=False, num_warps=1
     )
+    held = isinstance(top_p, torch.Tensor)  # a graph that was captured once reads the number of each replay there
     _inside[(rows,)](
-        logits, chosen, experts, weights, counts, rerouted, float(top_p), rows, logits.stride(0), **sizes,
-        BITS=31 + sizes["WIDE"].bit_length() - 1, num_warps=1,
-    )
+        logits, chosen, experts, weights, counts, rerouted, top_p if held else float(top_p), rows, logits.stride(0),
+        **sizes, BITS=31 + sizes["WIDE"].bit_length() - 1, HELD=held, num_warps=1,
+    )  # fmt: skip
     return Routing(experts, weights, counts[0], counts[1], rerouted)
