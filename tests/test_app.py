@@ -285,11 +285,13 @@ def test_an_error_is_shown_once_and_the_next_run_works(visitor):
     toast = visitor.page.locator(".toast-body")
     assert toast.count() == 1
     assert "the scripted engine failed on <b>purpose</b> & denoise" in toast.inner_text()
-    assert visitor.page.get_by_text("failed on").count() == 1
+    told = "The run ended with an error: the scripted engine failed on <b>purpose</b> & denoise"
+    assert visitor.page.locator(".cv-board .cv-words").first.text_content() == told  # when the message is gone
     assert "error" in visitor.page.locator(".cv-note").text_content()
     visitor.shoot("light-error", full_page=False)
     visitor.ask("say: fine")
     assert visitor.answer() == "fine"
+    assert "failed on" not in visitor.page.locator(".cv-board .cv-words").first.text_content()
 
 
 @pytest.mark.parametrize(
