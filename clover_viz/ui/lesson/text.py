@@ -50,11 +50,11 @@ SCREENS = (
         "board", "board",
         Page("Masks, previews and the board", (
             "The first mode denoises: it turns a block of 32 masks into text. Every pass previews all open slots "
-            "together: for each, the likeliest token and how sure the model is of it, its confidence. An answer "
-            "shorter than its block closes with an end token, and what stands behind that is not kept.",
-            "On the board an open slot shows its current preview, faint while the model is unsure. A solid tile is "
-            "committed: it never changes again, and its number and colour name the step that fixed it. A diamond marks "
-            "a forced commit. Below are the steps by what they committed, and the experts each layer used.",
+            "together: for each, the likeliest token and how sure the model is of it, its confidence. A short answer "
+            "closes with an end token; what stands behind it is not kept.",
+            "On the board an open slot shows its preview, faint while the model is unsure. A solid tile is committed: "
+            "it never changes again, and number and colour name the step that fixed it. A diamond marks a forced "
+            "commit. Below are the steps, and the experts each layer used.",
             "Play the recorded run, or drag through it, and point at a slot to see how its confidence moved.",
         )),
         Page("掩码、预览与看板", (
@@ -164,7 +164,7 @@ SCREENS = (
             "The exact rule accepts a draft only if it is the causal pass's own choice, so the text is that of one "
             "token at a time. The threshold rule (another threshold than denoising has) asks for a probability of "
             "min(ratio, delta · exp(−entropy)), the entropy in nats, that is, to base e. It can keep more, and it is "
-            "lossy. These are recorded checks under both rules.",
+            "lossy. Recorded checks, under both rules.",
         )),
         Page("草稿与验证", (
             "第二种模式用一次预览起草整块：开头是因果前向给出的一个 token，称为边界。然后因果前向检查这些草稿，从左到右，"
