@@ -350,6 +350,23 @@ def test_examples_run_at_a_press_with_their_tools(visitor, engine):
     ]
 
 
+def test_a_hundred_rounds_stay_inside_the_board(visitor):
+    visitor.page.get_by_label("Draft and verify").check()
+    visitor.page.locator("#block_size label", has_text="4").first.click()
+    visitor.ask("say: " + "word " * 240)
+    edges = """() => {
+      const right = (query) => document.querySelector(query).getBoundingClientRect().right;
+      const ruler = document.querySelector('.cv-ruler');
+      const last = ruler.lastElementChild.getBoundingClientRect().right;
+      return { ticks: ruler.children.length, over: right('.cv-ruler') - right('.cv-board'), last: last - right('.cv-ruler'),
+               side: document.documentElement.scrollWidth - innerWidth };
+    }"""
+    found = visitor.page.evaluate(edges)
+    assert found["ticks"] > 60
+    assert found["over"] <= 3 and found["last"] <= 1 and found["side"] <= 0
+    visitor.shoot("light-many-rounds")
+
+
 def test_prose_goes_on_from_its_text_and_is_no_part_of_the_conversation(visitor, engine):
     visitor.begins(visitor.page.get_by_role("button", name=PROSE.name).click)
     visitor.until("finished")

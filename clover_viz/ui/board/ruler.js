@@ -34,6 +34,7 @@ class Ruler extends Section {
     const facts = (round) => roundFacts(round, fold.endsIn(round));
     say(this.caption, tell("Rounds of this answer"));
     const key = (round, at) => `round ${at} ${round.accepted} ${fold.endsIn(round)}`;
+    const grown = rounds.length !== this.row.items.length;
     this.fill(rounds, key, ({ node, fill, number }, round) => {
       node.classList.remove("cv-forced");
       fill.style.height = `${(100 * round.accepted) / Math.max(1, round.slots.length - 1)}%`;
@@ -41,6 +42,7 @@ class Ruler extends Section {
       number.textContent = String(round.accepted);
       node.setAttribute("aria-label", facts(round));
     });
+    if (grown) this.row.node.scrollLeft = this.row.node.scrollWidth; // there may be more than fit
     const picked = this.picked(rounds);
     const sum = rounds.reduce((total, round) => total + round.accepted, 0);
     const drafts = tell("{n} draft | {n} drafts", { n: sum });
