@@ -358,8 +358,8 @@ def test_a_hundred_rounds_stay_inside_the_board(visitor):
       const right = (query) => document.querySelector(query).getBoundingClientRect().right;
       const ruler = document.querySelector('.cv-ruler');
       const last = ruler.lastElementChild.getBoundingClientRect().right;
-      return { ticks: ruler.children.length, over: right('.cv-ruler') - right('.cv-board'), last: last - right('.cv-ruler'),
-               side: document.documentElement.scrollWidth - innerWidth };
+      return { ticks: ruler.children.length, over: right('.cv-ruler') - right('.cv-board'),
+               last: last - right('.cv-ruler'), side: document.documentElement.scrollWidth - innerWidth };
     }"""
     found = visitor.page.evaluate(edges)
     assert found["ticks"] > 60
