@@ -63,8 +63,8 @@ INTERFACE = {
     "System prompt": "系统提示",
     "Read before the conversation: the tools of an agent, for instance.": "在对话之前读入，例如 Agent 的工具列表。",
     "Go on from the message": "从消息接着写",
-    "No conversation and no system prompt: the model continues the text as it stands. For prose.":
-        "没有对话，也没有系统提示：模型原样接着这段文字写下去。适合散文。",
+    "No conversation and no system prompt: the model continues the next message as it stands. For prose.":
+        "没有对话，也没有系统提示：模型原样接着下一条消息写下去。适合散文。",
     # against repetition
     "Against repetition and for an end": "抑制重复与促使结束",
     "Repetition penalty": "重复惩罚",

@@ -46,7 +46,7 @@ def make_controls() -> dict[str, gr.components.Component]:
         put(gr.Textbox, "system", "", label="System prompt", lines=3, max_lines=10,
             info="Read before the conversation: the tools of an agent, for instance.")
         put(gr.Checkbox, "raw", False, label="Go on from the message",
-            info="No conversation and no system prompt: the model continues the text as it stands. For prose.")
+            info="No conversation and no system prompt: the model continues the next message as it stands. For prose.")
         with gr.Accordion(I18N("Against repetition and for an end"), open=False):
             put(gr.Slider, "repetition_penalty", 0.5, 2, value=1, step=0.05, label="Repetition penalty",
                 info="Makes tokens that the answer holds already less likely, above 1: divides their logit, or "

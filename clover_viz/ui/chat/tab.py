@@ -87,6 +87,7 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
         [prompt.submit, send.click], _begin(desk, names), [session, prompt, speed, *inputs],
         trigger_mode="once", **started,
     )  # fmt: skip
+    first.success(None, None, controls["raw"], js="() => false", **QUICK)  # it was said of that message
     again = retry.click(_again(desk, names), [session, speed, *inputs], trigger_mode="once", **started)
     for began in (first, again):
         streamed = began.success(_stream(page), [session], [board, talk], **RUNS)
@@ -124,7 +125,8 @@ def _again(desk: Desk, names: tuple[str, ...]):
         shelve(session)
         turn = session.turns.pop()
         try:
-            _prepare(desk, session, request, turn.prompt, speed, dict(zip(names, values, strict=True)))
+            held = dict(zip(names, values, strict=True)) | {"raw": turn.raw}
+            _prepare(desk, session, request, turn.prompt, speed, held)
         except gr.Error:
             session.turns.append(turn)
             raise
