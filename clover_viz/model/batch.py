@@ -26,21 +26,27 @@ class CausalBatch(NamedTuple):
     router_logits: list[torch.Tensor]  # L of [N, T, E]
 
 
-def causal_batch(model, ids: torch.Tensor, chunk: int = 32, lead: torch.Tensor | None = None) -> CausalBatch:
+def causal_batch(
+    model, ids: torch.Tensor, chunk: int = 32, lead: torch.Tensor | None = None, end: torch.Tensor | None = None
+) -> CausalBatch:
     """The causal pass from nothing over ids [N, T].
 
     `lead` [N] is the number of rows before each text begins, which chooses where its chunk boundaries fall. They are as
-    if absent: they leave state and ring empty, nothing attends to them, and RoPE only knows distances.
+    if absent: they leave state and ring empty, nothing attends to them, and RoPE only knows distances. `end` [N] is one
+    past a text's last row. No expert computes a row outside the text.
     """
     texts, length = ids.shape
     place = torch.arange(length, device=ids.device)
     angles = rotation(model.config, place)
     seen = torch.ones(length, length, dtype=torch.bool, device=ids.device).tril()
-    present = None
+    present = counted = None
+    if end is not None:
+        counted = place < end[:, None]
     if lead is not None:
         present = place >= lead[:, None]  # [N, T]
         # A row before the text sees itself, so that its (unused) softmax has a term.
         seen = (seen & (present[:, None] | torch.eye(length, dtype=torch.bool, device=ids.device))).unsqueeze(1)
+        counted = present if counted is None else counted & present
     x = model.model.embed_tokens(ids)
     context, router_logits = [], []
     for layer in model.model.layers:
@@ -55,7 +61,7 @@ def causal_batch(model, ids: torch.Tensor, chunk: int = 32, lead: torch.Tensor |
             state = inner.new_zeros(texts, gdn.value_heads, gdn.key_dim, gdn.value_dim, dtype=torch.float32)
             mixed, states, rows = gdn.scan(inner, ring, state, chunk, present)
             context.append(LayerContext(states=states, rows=rows))
-        x, logits = _experts(layer, x + mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k))
+        x, logits = _experts(layer, x + mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k), counted)
         router_logits.append(logits)
     return CausalBatch(x, context, router_logits)
 
@@ -99,15 +105,21 @@ def preview_batch(model, blocks: Blocks, context: list[LayerContext], coreset_to
             state = known.states[blocks.start // chunk, blocks.text]
             ring = known.rows[blocks.text[:, None], blocks.start[:, None] + torch.arange(3, device=x.device)]
             mixed = layer.linear_attn.preview(inner, ring, state, blocks.valid)
-        x, logits = _experts(layer, x + mixed, route)
+        x, logits = _experts(layer, x + mixed, route, blocks.valid)
         router_logits.append(logits)
     return x, router_logits
 
 
-def _experts(layer, x: torch.Tensor, route):
-    """The experts' half of a layer for [N, T, C]; `route` chooses per text, the experts run over all tokens at once."""
+def _experts(layer, x: torch.Tensor, route, counted: torch.Tensor | None):
+    """The experts' half of a layer for [N, T, C]. `route` chooses per text; the experts run over all tokens at once, or
+    over those of `counted` [N, T] (bool): the others leave as they came."""
     inner = layer.before_experts(x)
     logits = layer.mlp.router_logits(inner)
     routing = route(logits, layer.mlp)
-    flat = routing._replace(experts=routing.experts.flatten(0, 1), weights=routing.weights.flatten(0, 1))
-    return x + layer.mlp.run(inner.flatten(0, 1), flat).view_as(x), logits
+    rows, experts, weights = (t.flatten(0, 1) for t in (inner, routing.experts, routing.weights))
+    if counted is None:
+        return x + layer.mlp.run(rows, routing._replace(experts=experts, weights=weights)).view_as(x), logits
+    chosen = counted.flatten().nonzero().squeeze(1)
+    rows, experts, weights = (t.index_select(0, chosen) for t in (rows, experts, weights))
+    out = layer.mlp.run(rows, routing._replace(experts=experts, weights=weights))
+    return x.flatten(0, 1).index_add(0, chosen, out).view_as(x), logits

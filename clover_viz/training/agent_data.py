@@ -23,17 +23,22 @@ IMPERATIVES = frozenset(
     Vacuum Wake Wire Write""".split()
 )
 PLAIN_TYPES = {"count": "integer", "amount": "number", "time": "HH:MM", "date": "YYYY-MM-DD"}
-MAX_CHARS = 800  # no further request after this, which keeps most conversations below 384 tokens
+MAX_CHARS, MORE_CHARS = 800, 1000  # no further request after this: most conversations stay below 384 tokens, or 480
 
 
 # Of the rounds that are no follow-up: a request no tool fits, small talk, a request without a needed argument.
-ROUNDS, MORE_DECLINES = (0.08, 0.05, 0.11), (0.15, 0.05, 0.18)
+DECLINES, MORE_DECLINES = (0.08, 0.05, 0.11), (0.15, 0.05, 0.18)
+# Requests of a conversation, and how many calls a result answers (of the last call, of others): in training more and
+# fewer, since a call without a result is what a visitor of the page sees, and the sentence about one is learnt soon.
+ROUNDS, MORE_ROUNDS = (1, 2, 3, 3, 4, 5), (1, 2, 3, 4, 5, 6, 7)
+RESULTS, FEWER_RESULTS = (0.6, 1.0), (0.3, 0.4)
 
 
 def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
     """A conversation about two to five tools, of one to five requests.
 
-    `unseen` takes the held-out wordings, `varied` many more of the others, and more rounds without a call.
+    `unseen` takes the held-out wordings; `varied`, for training, many more of the others, more rounds without a call,
+    and fewer results.
     """
     values = Values(rng, split)
     if rng.random() < 0.1:
@@ -41,9 +46,10 @@ def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = Fal
     kinds = tool_kinds(varied)
     tools = _choose(rng, kinds)
     turns = [Turn("system", f"{rng.choice(HEADS)}\n" + "\n".join(tool.schema() for tool in tools))]
-    rounds = rng.choice((1, 2, 3, 3, 4, 5))
+    rounds = rng.choice(MORE_ROUNDS if varied else ROUNDS)
+    at_last, before = FEWER_RESULTS if varied else RESULTS
     last = None
-    refused, talked, asked = accumulate(MORE_DECLINES if varied else ROUNDS)
+    refused, talked, asked = accumulate(MORE_DECLINES if varied else DECLINES)
     for number in range(rounds):
         roll = rng.random()
         if last and last[0].kind.followups[unseen] and roll < 0.6:
@@ -57,9 +63,10 @@ def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = Fal
         else:
             new, last = _request(rng.choice(tools), values, unseen)
         turns += new
-        if last and (number < rounds - 1 or rng.random() < 0.6):
+        answered = before if number < rounds - 1 else at_last
+        if last and (answered == 1.0 or rng.random() < answered):
             turns += _result(*last, values)
-        if sum(len(turn.content) for turn in turns) > MAX_CHARS:
+        if sum(len(turn.content) for turn in turns) > (MORE_CHARS if varied else MAX_CHARS):
             break
     return turns
 

@@ -20,12 +20,13 @@ class MicroBatch(NamedTuple):
 PROMPT_WEIGHT = 0.05  # prompts are other people's words: worth little, not nothing
 POOL = 192  # documents sorted by length together
 PER_POOL = 16  # micro-batches a pool is cut into
+MEAN_LEAD = 16  # rows before a text, on average: many short texts cost more than their tokens
 
 
 class Batches:
     """Numbered micro-batches: number `index` is the same whenever it is asked for.
 
-    A pool of documents is sorted by length and cut into groups of about equal token counts; the groups of a pool come
+    A pool of documents is sorted by length and cut into groups of about equal cost; the groups of a pool come
     in a seeded order. `examples(indices)` tokenizes documents by their numbers.
     """
 
@@ -45,12 +46,12 @@ class Batches:
 
 
 def _cut(examples: list[Example], parts: int) -> list[list[Example]]:
-    """Neighbours in length, in `parts` groups of about equal token counts."""
-    total = sum(len(e.ids) for e in examples)
+    """Neighbours in length, in `parts` groups of about equal row counts."""
+    total = sum(len(e.ids) + MEAN_LEAD for e in examples)
     groups, current, seen = [], [], 0
     for example in examples:
         current.append(example)
-        seen += len(example.ids)
+        seen += len(example.ids) + MEAN_LEAD
         if seen >= total * (len(groups) + 1) / parts and len(groups) < parts - 1:
             groups.append(current)
             current = []

@@ -1,8 +1,7 @@
 """Training documents: any of them by (split, seed, index), their ids with an answer mask, and held-out prompts.
 
-The mix is held in answer tokens, which are what the model learns to write: 60 % agent traffic, 15 % structured text,
-15 % talk, 10 % prose. Values and wordings of the held-out split never occur in training. The first documents, which
-the tokenizer is learnt from, have few wordings of a request, later ones many.
+The mix is held in answer tokens, which are what the model learns to write: 66 % agent traffic, 18 % structured text,
+10 % talk, 6 % prose. Values and wordings of the held-out split never occur in training.
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ from clover_viz.training.talk import accepted, talk_turns
 from clover_viz.training.turn import Turn
 
 MAKERS = {"agent": agent_turns, "structured": structured_turns, "talk": talk_turns}
-SHARES = {"agent": 0.60, "structured": 0.15, "talk": 0.15, "prose": 0.10}  # of answer tokens
-MEAN_ANSWER_TOKENS = {"agent": 90, "structured": 34, "talk": 73, "prose": 250}  # measured, to turn shares into odds
-# Documents from this number on are worded in many more ways, more of them end without a call, and prose counts less:
-# most of what a book says next cannot be foreseen, and would otherwise make up nearly all of the loss.
-LATER_FROM = 24 * 2336
+SHARES = {"agent": 0.66, "structured": 0.18, "talk": 0.10, "prose": 0.06}  # of answer tokens
+MEAN_ANSWER_TOKENS = {"agent": 100, "structured": 33, "talk": 74, "prose": 250}  # measured, to turn shares into odds
+# Most of what a book says next cannot be foreseen, and would otherwise make up nearly all of the loss.
 PROSE_WORTH = 0.1  # of a token of prose, beside one of anything else
 MAX_TOKENS = 512
 PROSE_TOKENS = 250
@@ -85,7 +82,7 @@ class Corpus:
         rng = random.Random(f"{self.seed}/{split}/{index}")
         kind = rng.choices(self._kinds, self._odds)[0]
         unseen = split == "heldout" and rng.random() < 1 / 3
-        return make_document(kind, rng, split, unseen, self.prose, split == "train" and index >= LATER_FROM)
+        return make_document(kind, rng, split, unseen, self.prose, split == "train")
 
 
 def document(split: str, seed: int, index: int, prose: Prose | None = None) -> Document:
@@ -93,15 +90,15 @@ def document(split: str, seed: int, index: int, prose: Prose | None = None) -> D
 
 
 def make_document(
-    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, later: bool = False
+    kind: str, rng: random.Random, split: str, unseen: bool, prose: Prose | None = None, varied: bool = False
 ) -> Document:
     if kind == "prose":
         if prose is None:
             raise ValueError("kind prose needs a book: give prose=Prose.load(path)")
-        return Document("prose", text=prose.chunk(rng, split), worth=PROSE_WORTH if later else 1.0)
+        return Document("prose", text=prose.chunk(rng, split), worth=PROSE_WORTH)
     if kind not in MAKERS:
         raise ValueError(f"kind must be one of {', '.join(SHARES)}, got {kind!r}")
-    return Document(kind, tuple(MAKERS[kind](rng, split, unseen, later)))
+    return Document(kind, tuple(MAKERS[kind](rng, split, unseen, varied)))
 
 
 def encode(document: Document, tokenizer) -> Example:

@@ -9,6 +9,7 @@ AFTER_END = 0.25  # weight of the end tokens that fill a block past the answer's
 SIZES, SIZE_ODDS = (32, 16, 8, 4), (0.6, 0.16, 0.14, 0.1)
 SURE = 0.95  # a slot over this is committed when a second masking follows the model's own first pass
 FOLLOW = 0.6  # share of blocks whose second masking does
+DEEPER, UNSURE = 0.5, 0.2  # share of those from a pass further on: what is over a bar drawn between UNSURE and SURE
 
 
 def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Generator):
@@ -55,12 +56,14 @@ def second_masking(
     """Another masking of the same blocks, bool [M, S]: for FOLLOW of them what the first pass leaves, else drawn anew.
 
     What a pass leaves are the masked slots it is not sure of by `confidence` [M, S], its top probabilities: denoising
-    meets these, and the more a model knows the less they look like masks drawn at random. Without confidence all are
-    drawn.
+    meets these, and the more a model knows the less they look like masks drawn at random. For DEEPER of them the bar is
+    lower, as it is some passes later, when only the hardest slots are left. Without confidence all are drawn.
     """
     masked = draw_masking(blocks.valid, generator)
     follow = torch.rand(len(masked), 1, generator=generator) < FOLLOW
     if confidence is None:
         return masked
-    left = blocks.masked & (confidence <= SURE)
+    drawn = torch.rand(len(masked), 2, 1, generator=generator)
+    bar = torch.where(drawn[:, 0] < DEEPER, UNSURE + (SURE - UNSURE) * drawn[:, 1], SURE)
+    left = blocks.masked & (confidence <= bar)
     return torch.where(follow & left.any(-1, keepdim=True), left, masked)

@@ -9,7 +9,9 @@ from clover_viz.model.batch import causal_batch, preview_batch
 from clover_viz.training.batches import MicroBatch
 from clover_viz.training.maskings import SURE, draw_blocks, second_masking
 
+CAUSAL = 2.0  # weight of the causal loss beside the masked one, which is larger by nature and would drown it
 BALANCE = 0.01  # weight of the router load balance
+PROMPT_SHARE = 0.25  # of a prompt's tokens, drawn anew each time, that are predicted; each counts for all of them
 
 
 class Losses(NamedTuple):
@@ -26,14 +28,16 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
     Every block is denoised under two maskings; with `follow` the second is often what the first pass leaves masked.
     """
     chunk = model.config.block_size
-    out = causal_batch(model, batch.ids, chunk, batch.lead)
-    logits = model.head(out.hidden[:, :-1])  # [N, T - 1, V]
-    target, weight, answer = batch.ids[:, 1:], batch.weight[:, 1:], batch.answer[:, 1:]
-    each = F.cross_entropy(logits.flatten(0, 1), target.flatten(), reduction="none").view_as(weight)
-    # Pads are the mask token's logit away from being predictable; their weight is 0, and 0 * inf must not arise.
-    each = each.masked_fill(weight == 0, 0.0)
+    out = causal_batch(model, batch.ids, chunk, batch.lead, batch.end)
+    generator = torch.Generator().manual_seed(seed)
+    chosen = _predicted(batch, generator)
+    logits = model.head(out.hidden[chosen])  # [P, V]
+    text, place = chosen[0], chosen[1] + 1
+    target, answer = batch.ids[text, place], batch.answer[text, place]
+    weight = torch.where(answer, batch.weight[text, place], batch.weight[text, place] / PROMPT_SHARE)
+    each = F.cross_entropy(logits, target, reduction="none")
     # Not over the sum of what the texts are worth: a batch of cheap ones would count like any other.
-    causal = (each * weight * batch.worth[:, None]).sum() / weight.sum()
+    causal = (each * weight * batch.worth[text]).sum() / weight.sum()
     present = torch.arange(batch.ids.shape[1]) < batch.end[:, None]
     present &= torch.arange(batch.ids.shape[1]) >= batch.lead[:, None]
     total = causal + BALANCE * _balance(model, out.router_logits, present)
@@ -42,15 +46,21 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
         right = (logits.argmax(-1) == target)[answer].float().mean()
     masked = sure = torch.zeros(())
     if joint:
-        masked, balance, sure = _masked_loss(model, batch, out.context, end_id, seed, follow)
-        total = total + masked + BALANCE * balance
+        masked, balance, sure = _masked_loss(model, batch, out.context, end_id, generator, follow)
+        total = total + (CAUSAL - 1) * causal + masked + BALANCE * balance
     return Losses(total, answer_loss, masked.detach(), right, sure)
 
 
-def _masked_loss(model, batch: MicroBatch, context, end_id: int, seed: int, follow: bool):
+def _predicted(batch: MicroBatch, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows (text, place) whose next token is asked for: before every answer token, and before some of a prompt's."""
+    drawn = torch.rand(batch.ids.shape, generator=generator) < PROMPT_SHARE
+    asked = (batch.answer | drawn) & (batch.weight > 0)
+    return asked[:, 1:].nonzero(as_tuple=True)
+
+
+def _masked_loss(model, batch: MicroBatch, context, end_id: int, generator: torch.Generator, follow: bool):
     """Cross-entropy of masked slots, load balance, and the share of sure slots among blocks that begin all masked."""
     chunk, top_p = model.config.block_size, model.config.moe_block_coreset_top_p
-    generator = torch.Generator().manual_seed(seed)
     blocks, target, weight = draw_blocks(batch, end_id, chunk, generator)
     total, balance, confidence = 0.0, 0.0, None
     for second in (False, True):

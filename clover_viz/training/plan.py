@@ -19,9 +19,9 @@ class Plan:
     `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
-    causal_steps: int = 1290
-    joint_steps: int = 4020
-    follow_from: int = 2336  # from this step a second masking may be what the model itself leaves (`maskings.py`)
+    causal_steps: int = 2400
+    joint_steps: int = 4600
+    follow_from: int = 3200  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_rate: float = 2.0  # Muon's rate over AdamW's

@@ -13,6 +13,7 @@ from clover_viz.model.clover import CloverForCausalLM
 from clover_viz.tokenizer import Tokenizer
 from clover_viz.training.batches import Batches
 from clover_viz.training.data import Corpus, encode_batch
+from clover_viz.training.experts import training_kernels
 from clover_viz.training.loop import Worker
 from clover_viz.training.plan import TINY, Plan
 from clover_viz.training.prose import Prose
@@ -51,7 +52,7 @@ def _worker(rank: int, workers: int, work: Path, prose: str, until: int | None, 
         config.block_size, config.pad_token_id, plan.seed,
     )  # fmt: skip
     torch.manual_seed(plan.seed)
-    model = CloverForCausalLM(config)
+    model = CloverForCausalLM(config, training_kernels())
     begin(model, plan)
     worker = Worker(model, batches, config.eos_token_id, plan, work, rank, workers)
     worker.resume()
