@@ -77,10 +77,12 @@ class Engine:
         from clover_viz.model import checkpoint
         from clover_viz.tokenizer import Tokenizer
 
-        model, choice = checkpoint.load(path, device, dtype, kernels, revision)
-        tokenizer = Tokenizer.load(path, revision)
+        examined = checkpoint.examine(path, device, dtype, kernels, revision)
+        # Small files first, all of one folder: a fault in one is told before the weights are fetched.
+        tokenizer, generation = Tokenizer.load(examined.folder), generation_config.read(examined.folder)
+        model, choice = examined.read()
         name = Path(path).resolve().name if Path(path).is_dir() else str(path)
-        return cls(model, tokenizer, choice, name, generation_config.read(path, revision), graphs)
+        return cls(model, tokenizer, choice, name, generation, graphs)
 
     def usual(self, mode: str) -> dict[str, Any]:
         """The value of each setting that is left out in a mode, by its name."""
