@@ -22,7 +22,7 @@ from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled
 from clover_viz.model.graphs import check as check_graphs
 from clover_viz.model.graphs import choose as choose_steps
 from clover_viz.model_passes import Cancelled, ModelPasses, Remembered
-from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size
+from clover_viz.settings import MODES, DenoiseSettings, Limits, Settings, SpeculativeSettings, check_block_size, usual
 from clover_viz.transcript import Transcript
 
 DEVICES = "auto, cpu, cuda or cuda:N"
@@ -35,7 +35,7 @@ class Engine:
 
     kernels: what runs the operations and why (`name`, `reason`). generation: the checkpoint's generation config.
     graphs: whether the passes are captured graphs over a static cache ("on", "off"), and why.
-    end_ids: tokens that end a text. checkpoint: the checkpoint's value of each setting, used where one is left out.
+    end_ids: tokens that end a text. checkpoint: the checkpoint's value of each setting.
     """
 
     def __init__(
@@ -77,10 +77,16 @@ class Engine:
         from clover_viz.model import checkpoint
         from clover_viz.tokenizer import Tokenizer
 
-        model, choice = checkpoint.load(path, device, dtype, kernels, revision)
-        tokenizer = Tokenizer.load(path, revision)
+        examined = checkpoint.examine(path, device, dtype, kernels, revision)
+        # Small files first, all of one folder: a fault in one is told before the weights are fetched.
+        tokenizer, generation = Tokenizer.load(examined.folder), generation_config.read(examined.folder)
+        model, choice = examined.read()
         name = Path(path).resolve().name if Path(path).is_dir() else str(path)
-        return cls(model, tokenizer, choice, name, generation_config.read(path, revision), graphs)
+        return cls(model, tokenizer, choice, name, generation, graphs)
+
+    def usual(self, mode: str) -> dict[str, Any]:
+        """The value of each setting that is left out in a mode, by its name."""
+        return usual(mode, self.checkpoint, torch.device(self.model.device).type)
 
     def generate(
         self,
@@ -105,7 +111,7 @@ class Engine:
         limits = Limits(max_new_tokens, stop, seed)
         if type(settings) not in MODES.values():
             raise UserError(f"settings must be {', '.join(k.__name__ for k in MODES.values())}, got {settings!r}")
-        settings = settings.in_force(self.checkpoint)
+        settings = settings.in_force(self.usual(settings.mode))
         if hasattr(settings, "block_size"):
             check_block_size(settings, self.model.config.block_size)
             if self._steps is not self.model:

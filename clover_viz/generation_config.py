@@ -29,22 +29,13 @@ _LIKE_ONE = re.compile("penalt|bias")
 _OTHERS = {"length_penalty", "diversity_penalty", "penalty_alpha", "encoder_repetition_penalty"}
 
 
-def read(path: str | PathLike, revision: str | None) -> dict[str, Any]:
-    """generation_config.json of a folder or a hub id; empty when there is none. Raises UserError when it is no JSON."""
-    if Path(path).is_dir():
-        file = Path(path) / "generation_config.json"
-        if not file.is_file():
-            return {}
-    else:
-        from transformers.utils import cached_file
-
-        file = cached_file(
-            str(path), "generation_config.json", revision=revision, _raise_exceptions_for_missing_entries=False
-        )
-        if file is None:
-            return {}
+def read(folder: str | PathLike) -> dict[str, Any]:
+    """A folder's generation_config.json; empty when there is none. Raises UserError when it is no JSON."""
+    file = Path(folder) / "generation_config.json"
+    if not file.is_file():
+        return {}
     try:
-        values = json.loads(Path(file).read_text(encoding="utf-8"))
+        values = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UserError(f"generation_config.json must be JSON, got a file that is not: {error}") from error
     return values if isinstance(values, dict) else {}

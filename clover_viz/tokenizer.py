@@ -34,20 +34,18 @@ class Tokenizer:
         self._to_bytes = _byte_reader(self.backend)
 
     @classmethod
-    def load(cls, path: str | os.PathLike, revision: str | None = None) -> Tokenizer:
-        """Reads a local folder (never touching the network) or a hub id. Raises TokenizerError naming the file."""
-        folder = Path(path)
-        local = folder.is_dir()
-        if local:
-            _check_json(folder / "tokenizer.json", required=True)
-            _check_json(folder / "tokenizer_config.json", required=False)
+    def load(cls, folder: str | os.PathLike) -> Tokenizer:
+        """Reads a folder, never touching the network. Raises TokenizerError naming the file."""
+        folder = Path(folder)
+        _check_json(folder / "tokenizer.json", required=True)
+        _check_json(folder / "tokenizer_config.json", required=False)
         from transformers import PreTrainedTokenizerFast
 
         try:
             # The file decides, not a Python class that a name picks: no code from a model repository is run.
-            fast = PreTrainedTokenizerFast.from_pretrained(str(path), local_files_only=local, revision=revision)
+            fast = PreTrainedTokenizerFast.from_pretrained(str(folder), local_files_only=True)
         except Exception as error:
-            where = folder / "tokenizer.json" if local else path
+            where = folder / "tokenizer.json"
             raise TokenizerError(f"cannot load the tokenizer {where}: {_one_line(error)}") from error
         return cls(fast)
 

@@ -28,6 +28,7 @@ from clover_viz.events import (
     TopToken,
     Verified,
 )
+from clover_viz.settings import FALLBACKS
 
 LAYERS = 16
 PROMPT_TOKENS = 21
@@ -50,6 +51,10 @@ class ScriptedEngine:
         self.calls = []
         self.started = 0
         self._lock = threading.Lock()
+        self.checkpoint = {}  # what a page finds to be usual here; runs take what they are given
+
+    def usual(self, mode):
+        return FALLBACKS | self.checkpoint
 
     def generate(
         self, messages, settings, max_new_tokens=256, stop=(), seed=0, cancel=None, raw=False, top=False, gate=None

@@ -17,7 +17,7 @@ from scripted_engine import ScriptedEngine
 
 from clover_viz.events import Event, Text, Verified
 from clover_viz.examples import EXAMPLES, PROSE, TOOLS
-from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings, usual
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.stats import run_stats
 from clover_viz.ui.chat.knobs import hidden, make_controls
@@ -697,6 +697,24 @@ def test_the_controls_set_out_from_the_checkpoints_values(browser):
         with Visitor(browser, address + "?threshold=0.5") as visitor:
             visitor.page.wait_for_function("document.querySelectorAll('#block_size input').length === 3")
             assert visitor.page.locator("#threshold input[type=number]").input_value() == "0.5"
+
+
+def test_the_block_size_goes_with_the_mode_unless_chosen(browser):
+    engine = ScriptedEngine(STORY, pace=400)
+    engine.usual = lambda mode: usual(mode, {}, "cpu")
+    with served(lambda: engine) as (address, _):
+        with Visitor(browser, address) as visitor:
+            chosen = "document.querySelector('#block_size input:checked')?.value"
+            for mode, expected in (("speculative", "16"), ("autoregressive", "16"), ("denoise", "32")):
+                visitor.page.locator(f"#mode input[value={mode}]").check()
+                visitor.page.wait_for_function(f"{chosen} === '{expected}'")
+            visitor.page.locator("#block_size input[value='8']").check()
+            visitor.page.locator("#mode input[value=speculative]").check()
+            visitor.page.wait_for_function("!document.body.dataset.hides.includes('accept_rule')")
+            visitor.page.wait_for_timeout(500)
+            assert visitor.page.evaluate(chosen) == "8"
+        with Visitor(browser, address + "?mode=speculative") as visitor:
+            visitor.page.wait_for_function(f"{chosen} === '16'")
 
 
 def test_a_model_that_does_not_load_says_why(browser):

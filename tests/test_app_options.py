@@ -7,6 +7,7 @@ import pytest
 
 import app
 from clover_viz.engine import Engine
+from clover_viz.cores import threads_beside_a_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -21,6 +22,7 @@ def unset(monkeypatch):
 def loaded(monkeypatch):
     """What the engine was asked for, instead of a load."""
     asked = []
+    monkeypatch.setattr("clover_viz.cores.leave_a_core", lambda: None)  # threads are the whole process's
     monkeypatch.setattr(Engine, "load", lambda model, **options: asked.append({"model": model} | options))
     return asked
 
@@ -118,3 +120,27 @@ def test_help_and_readme_tell_every_variable(capsys):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for name, text in app.VARIABLES.items():
         assert name in told and text in told and f"`{name}`" in readme, name
+
+
+@pytest.mark.parametrize(
+    "threads, cores, environment, left",
+    [
+        (2, 2, {}, 1),
+        (1, 2, {}, 1),
+        (1, 1, {}, 1),
+        (8, 16, {}, 8),  # torch's own choice on 16 logical cores leaves enough
+        (8, 8, {}, 7),
+        (2, 2, {"OMP_NUM_THREADS": "2"}, 2),
+        (2, 2, {"OMP_NUM_THREADS": ""}, 1),
+    ],
+)
+def test_a_core_is_left_to_the_page(threads, cores, environment, left):
+    assert threads_beside_a_page(threads, cores, environment) == left
+
+
+def test_the_app_leaves_a_core_before_it_loads(monkeypatch):
+    order = []
+    monkeypatch.setattr("clover_viz.cores.leave_a_core", lambda: order.append("core"))
+    monkeypatch.setattr(Engine, "load", lambda *_, **__: order.append("load"))
+    app._load("org/model")
+    assert order == ["core", "load"]

@@ -114,22 +114,22 @@ def test_the_hubs_reason_is_one_line(monkeypatch):
     )
 
 
-def test_the_revision_reaches_weights_tokenizer_and_generation_config(hub, monkeypatch):
-    asked = {}
-
-    def tokenizer(path, *, revision=None, **_):
-        asked["tokenizer"] = path, revision
-        raise OSError("no tokenizer here")
-
-    def cached_file(path, name, *, revision=None, **_):
-        asked[name] = path, revision
-
-    monkeypatch.setattr("transformers.PreTrainedTokenizerFast.from_pretrained", tokenizer)
-    monkeypatch.setattr("transformers.utils.cached_file", cached_file)
-    with pytest.raises(ValueError, match="no tokenizer here"):
+def test_tokenizer_and_generation_config_are_the_snapshots_and_come_before_the_weights(hub, monkeypatch):
+    (hub.folder / "generation_config.json").write_text('{"presence_penalty": 0.5}')
+    with pytest.raises(ValueError, match="cannot load the tokenizer .*tokenizer.json"):  # the repository's is empty
         Engine.load("org/model", device="cpu", revision="v1")
-    assert hub.calls[0][0] == "v1" and asked == {"tokenizer": ("org/model", "v1")}
+    assert [revision for revision, _ in hub.calls] == ["v1"]
     hub.commits += ["a" * 40, "a" * 40]
-    monkeypatch.setattr("clover_viz.tokenizer.Tokenizer.load", lambda path, revision: ByteTokenizer())
-    assert Engine.load("org/model", device="cpu", revision="v1").name == "org/model"
-    assert asked["generation_config.json"] == ("org/model", "v1")
+    asked = []
+    monkeypatch.setattr("clover_viz.tokenizer.Tokenizer.load", lambda path: asked.append(path) or ByteTokenizer())
+    engine = Engine.load("org/model", device="cpu", revision="v1")
+    assert engine.name == "org/model" and engine.checkpoint["presence_penalty"] == 0.5
+    assert [path.name for path in asked] == ["a" * 40]
+
+
+def test_a_bad_generation_config_is_told_before_any_weight_is_fetched(hub, monkeypatch):
+    (hub.folder / "generation_config.json").write_text("{")
+    monkeypatch.setattr("clover_viz.tokenizer.Tokenizer.load", lambda path: ByteTokenizer())
+    with pytest.raises(ValueError, match="generation_config.json must be JSON"):
+        Engine.load("org/model", device="cpu")
+    assert len(hub.calls) == 1

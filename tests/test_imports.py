@@ -26,7 +26,8 @@ LAYERS = {
     "decoding": ("clover_viz/decoding/*.py", {"events", "settings"}, {"torch"}),
     "transcript": ("clover_viz/transcript.py", {"events"}, set()),
     "model_passes": ("clover_viz/model_passes.py", {"events"}, {"torch"}),
-    "generation_config": ("clover_viz/generation_config.py", set(), {"transformers"}),
+    "generation_config": ("clover_viz/generation_config.py", set(), set()),
+    "cores": ("clover_viz/cores.py", set(), {"torch"}),
     "engine": (
         "clover_viz/engine.py",
         {"events", "settings", "config", "tokenizer", "kernels", "kernel_folder", "model", "decoding", "transcript",
@@ -47,7 +48,7 @@ LAYERS = {
     "bench": (
         "clover_viz/bench/**/*.py",
         {"events", "settings", "trace", "engine", "config", "model", "kernels", "kernel_folder", "cli", "training",
-         "decoding", "ui"},
+         "decoding", "ui", "cores"},
         {"torch", "triton", "playwright", "gradio_client"},
     ),
     "training": (
@@ -59,7 +60,7 @@ LAYERS = {
     "cli": ("clover_viz/cli/*.py", {"events", "settings", "trace", "engine"}, set()),
     "main": ("clover_viz/__main__.py", {"cli"}, set()),
     "package": ("clover_viz/__init__.py", set(), set()),
-    "app": ("app.py", {"engine", "ui", "events", "settings"}, {"gradio"}),
+    "app": ("app.py", {"engine", "ui", "events", "settings", "cores"}, {"gradio"}),
 }
 # Packages that one file of a layer may import beyond its layer.
 ALSO = {

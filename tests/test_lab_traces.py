@@ -43,6 +43,12 @@ def test_every_example_in_every_mode(tmp_path):
         assert one.bytes_a_step == one.size / one.finished.passes.after_prefill
 
 
+def test_the_block_is_the_models_own_whatever_a_cpu_speculates_with(tmp_path):
+    done = record_all(engine(ScriptedModel([*ids("a short answer"), END], block_size=32)), tmp_path, 8)
+    blocks = {next(play(one.file)).settings.get("block_size") for one in done}
+    assert blocks == {32, None}
+
+
 def test_prose_goes_on_from_its_raw_text():
     model = scripted()
     prompts = {}

@@ -184,6 +184,10 @@ def test_the_controls_move_to_the_checkpoints_values(checkpoint, named, moved):
     assert moves(checkpoint, named) == moved
 
 
+def test_a_smaller_usual_block_leaves_the_models_own_to_choose():
+    assert moves({"block_size": 16}, (), 32) == {"block_size": {"value": 16, "choices": [4, 8, 16, 32]}}
+
+
 def test_a_partial_answer_is_not_called_none():
     session = Session()
     run = run_on(desk_over(ScriptedEngine("word " * 40, pace=500)), "fail: x")

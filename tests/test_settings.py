@@ -5,6 +5,7 @@ import pytest
 from clover_viz.errors import UserError
 from clover_viz.settings import (
     CHECKPOINT,
+    CPU_SPECULATIVE_BLOCK,
     FALLBACKS,
     MODES,
     AutoregressiveSettings,
@@ -13,6 +14,7 @@ from clover_viz.settings import (
     SpeculativeSettings,
     check_block_size,
     settings_for,
+    usual,
 )
 
 NAN, INF = float("nan"), float("inf")
@@ -80,6 +82,23 @@ def test_a_silent_checkpoint_leaves_the_release_values_and_no_penalties():
     settings = DenoiseSettings().in_force({})
     assert {name: getattr(settings, name) for name in FALLBACKS} == FALLBACKS
     assert CHECKPOINT not in settings.as_dict().values()
+
+
+@pytest.mark.parametrize(
+    "mode, device, own, expected",
+    [
+        ("denoise", "cpu", 32, 32),
+        ("speculative", "cpu", 32, CPU_SPECULATIVE_BLOCK),
+        ("speculative", "cpu", 16, CPU_SPECULATIVE_BLOCK),
+        ("speculative", "cpu", 8, 8),  # nothing larger than the checkpoint's
+        ("speculative", "cpu", 24, 24),  # nor what does not divide it
+        ("speculative", "cuda", 32, 32),
+        ("autoregressive", "cpu", 32, 32),
+    ],
+)
+def test_a_cpu_speculates_with_a_smaller_block(mode, device, own, expected):
+    values = usual(mode, {"block_size": own, "threshold": 0.8}, device)
+    assert values == FALLBACKS | {"block_size": expected, "threshold": 0.8}
 
 
 def test_a_bad_value_in_a_checkpoint_is_named_too():

@@ -50,6 +50,13 @@ def run(model, settings=SpeculativeSettings(), prompt="hi", **options):
     return list(engine(model).generate(prompt, settings, **options))
 
 
+@pytest.mark.parametrize("given, block", [({}, 16), ({"block_size": 32}, 32), ({"block_size": 4}, 4)])
+def test_left_out_the_block_is_the_one_a_cpu_speculates_with(given, block):
+    events = run(ScriptedModel([A] * 40, block_size=32), SpeculativeSettings(**given), max_new_tokens=40)
+    assert events[0].settings["block_size"] == block
+    assert {len(event.checks) for event in of(Verified, events)} == {block - 1}
+
+
 def drafting(tokens_at):
     """Preview logits from a function of the response position: the draft there, and its probability."""
     return lambda tokens, masked, start: rows(*(tokens_at(start + i) for i in range(len(tokens))))

@@ -38,7 +38,7 @@ def parser() -> Parser:
     p.add_argument("what", metavar="|".join(KINDS), help="what to measure")
     p.add_argument("--model", metavar="DIR", help="cpu, app: a checkpoint folder (default: the embedded model)")
     p.add_argument("--threads", type=number, metavar="N",
-                   help="cpu, app: threads to compute with (default: torch's own choice)")
+                   help="cpu, app: threads to compute with (default: torch's own choice; app: one core is left free)")
     p.add_argument("--prompts", type=number, metavar="N",
                    help=f"cpu: held-out agent prompts to answer, the first N (default: {DEFAULTS['prompts']})")
     p.add_argument("--layers", type=number, metavar="N",
@@ -127,8 +127,11 @@ def measure_app(folder: Path, threads: int | None, soak: float | None = None) ->
     import torch
 
     from clover_viz.bench import app, report
+    from clover_viz.cores import leave_a_core
 
-    if threads is not None:
+    if threads is None:
+        leave_a_core()
+    else:
         torch.set_num_threads(threads)
     where = report.machine(torch.get_num_threads(), "float32")
     traces = DEFAULT_MODEL.parent / "traces"

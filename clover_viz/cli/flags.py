@@ -8,13 +8,14 @@ from typing import Any
 
 from clover_viz.cli.console import Parser, number
 from clover_viz.errors import UserError
-from clover_viz.settings import Limits
+from clover_viz.settings import CPU_SPECULATIVE_BLOCK, Limits
 
 DEFAULT_MODEL = Path(__file__).resolve().parents[2] / "assets" / "clover-tiny"
 
 SETTINGS_HELP = {
     "threshold": "commit a slot whose probability is above F, in [0, 1] (default: the checkpoint's)",
-    "block_size": "slots denoised together, a divisor of the model's own of at least 2 (default: the model's)",
+    "block_size": "slots denoised together, a divisor of the model's own of at least 2 (default: the model's; in "
+    f"speculative mode on a CPU {CPU_SPECULATIVE_BLOCK})",
     "coreset_top_p": "share of the routing a block's experts must hold, in (0, 1] (default: the checkpoint's)",
     "accept_rule": "exact keeps the autoregressive text; threshold is lossy",
     "ratio": "threshold rule: most a draft's probability is asked for, in [0, 1]",

@@ -58,7 +58,7 @@ def evaluate(
 
     Modes take turns on every prompt, so that a machine that slows down meanwhile slows all of them alike.
     """
-    modes = [settings.in_force(engine.checkpoint) for settings in modes]
+    modes = [settings.in_force(engine.usual(settings.mode)) for settings in modes]
     records: list[dict[str, Any]] = []
     total = len(chosen) * len(modes)
     for case in chosen:

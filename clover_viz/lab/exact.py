@@ -153,7 +153,7 @@ def _difference(
 
 def _margin(engine, ids, settings, limits: Limits, common: Sequence[int], tokens: tuple[int, int]) -> float | None:
     """How far the causal pass behind the common text is from taking the one token for the other."""
-    request = engine.request(tuple(ids), settings.in_force(engine.checkpoint), limits, top=False)
+    request = engine.request(tuple(ids), settings.in_force(engine.usual(settings.mode)), limits, top=False)
     logits = adjust(_logits(engine.model, ids, common), request.adjustments, request.prompt, common)[0]
     if request.temperature == 0:
         margin = logit_margin(logits, tokens)

@@ -52,13 +52,16 @@ def record_all(
     Apart from timings the events are the same every time. A file is replaced only by a whole run. Raises UserError
     before the first pass when a prompt has no room.
     """
+    # The model's own block in both block modes, whatever a device speculates with: the runs are there to be compared.
+    block = {"block_size": engine.checkpoint["block_size"]}
     runs = {
         folder / f"{example.name}-{mode}.jsonl.gz": engine.generate(
-            example.prompt, settings(), max_new_tokens, seed=seed, raw=example.raw
+            example.prompt, settings(**(block if hasattr(settings, "block_size") else {})), max_new_tokens, seed=seed,
+            raw=example.raw,
         )
         for example in examples
         for mode, settings in MODES.items()
-    }
+    }  # fmt: skip
     done = []
     for file, run in runs.items():
         events = list(run)

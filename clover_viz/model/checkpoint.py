@@ -4,6 +4,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -32,12 +33,56 @@ def load(
     kernels: str = "auto",
     revision: str | None = None,
 ) -> tuple[CloverForCausalLM, KernelSet]:
-    """The model of a checkpoint, and the kernels it runs on.
+    """The model of a checkpoint, and the kernels it runs on: `examine`, then its weights."""
+    return examine(path, device, dtype, kernels, revision).read()
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A checkpoint that everything but its weights was found sound of, and that none was read of yet.
+
+    folder: holds config, tokenizer and index; of a hub id, one commit's. model: without weights yet. source: the hub id
+    and revision that the weights are still to come from.
+    """
+
+    folder: Path
+    model: CloverForCausalLM
+    kernels: KernelSet
+    device: str
+    dtype: torch.dtype
+    wanted: dict[str, tuple[int, ...]]
+    index: dict[str, str] | None
+    source: tuple[str, str | None] | None
+
+    def read(self) -> tuple[CloverForCausalLM, KernelSet]:
+        """The model with its weights, on the device, and its kernels. Raises UserError for weights that the index and
+        the config do not promise, before any is read, and for a hub id that changed since it was examined."""
+        if self.source:
+            path, revision = self.source
+            weights = ["*.safetensors"] if self.index is None else sorted(set(self.index.values()))
+            if _fetch(path, revision, weights) != self.folder:  # a folder a commit
+                raise UserError(f"model {path!r} changed on the hub while it was being fetched: load it again")
+        where = _locate(self.folder, self.index, self.wanted)
+        for file in sorted(set(where.values())):
+            with safe_open(file, framework="pt") as tensors:
+                for name in tensors.keys():
+                    value = tensors.get_tensor(name).reshape(self.wanted[name])
+                    set_module_tensor_to_device(self.model, name, self.device, value=value, dtype=self.dtype)
+        return self.model.eval(), self.kernels
+
+
+def examine(
+    path: str | os.PathLike,
+    device: str = "cpu",
+    dtype: str = "auto",
+    kernels: str = "auto",
+    revision: str | None = None,
+) -> Examined:
+    """All that can be found out of a checkpoint before its weights are fetched or read.
 
     path: a local folder, or a hub id (then `revision` is honoured). dtype "auto" is fp32 on a CPU and bf16 elsewhere.
-    Raises UserError, before any weight is read, for a wrong model type, kernels that cannot run, a tensor that is
-    missing, unexpected, misshapen or cut off, and weights larger than the device's free memory. No weight of a hub id
-    is fetched before everything was checked that its config and its index tell.
+    Raises UserError for a wrong model type, kernels that cannot run, an index with a tensor missing or unexpected, and
+    weights larger than the device's free memory.
     """
     target = _dtype(dtype, device)
     try:
@@ -56,17 +101,7 @@ def load(
     if index is not None:
         _check_names(folder / INDEX, index, wanted)
     memory.check(wanted, target, device)
-    if not local:
-        weights = ["*.safetensors"] if index is None else sorted(set(index.values()))
-        if _fetch(path, revision, weights) != folder:  # a folder a commit
-            raise UserError(f"model {str(path)!r} changed on the hub while it was being fetched: load it again")
-    where = _locate(folder, index, wanted)
-    for file in sorted(set(where.values())):
-        with safe_open(file, framework="pt") as tensors:
-            for name in tensors.keys():
-                value = tensors.get_tensor(name).reshape(wanted[name])
-                set_module_tensor_to_device(model, name, device, value=value, dtype=target)
-    return model.eval(), chosen
+    return Examined(folder, model, chosen, device, target, wanted, index, None if local else (str(path), revision))
 
 
 def read_config(folder: Path) -> CloverConfig:

@@ -42,8 +42,8 @@ def endpoint(desk: Desk):
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object.
 
-        A setting left out, or None, is the checkpoint's own; `coreset` false takes the coreset away. With `raw` the
-        prompt is no message but a text that the model goes on from.
+        A setting left out, or None, is the checkpoint's own (the block that a CPU speculates with: 16); `coreset` false
+        takes the coreset away. With `raw` the prompt is no message but a text that the model goes on from.
         """
         try:
             if not prompt.strip():

@@ -1,4 +1,4 @@
-"""What the controls show at first: the values of the checkpoint, once it is loaded."""
+"""What the controls show where nobody chose: the values of the checkpoint and the device, once it is loaded."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import gradio as gr
 
-from clover_viz.settings import FALLBACKS
-from clover_viz.ui.controls import BLOCK_SIZES
+from clover_viz.settings import FALLBACKS, MODES
+from clover_viz.ui.controls import BLOCK_SIZES, DENOISE, has
 from clover_viz.ui.player.link import settings_from_link
 from clover_viz.ui.runs.desk import Desk
 
@@ -17,32 +17,48 @@ LOOK = 0.2  # seconds between two looks whether the model is there
 
 
 def set_out(page: gr.Blocks, desk: Desk, controls: dict) -> None:
-    """Moves the controls of an opening page to the checkpoint's values; those that its link names stay."""
+    """Moves the controls of an opening page to the values of its model; those that its link names stay. Later the block
+    size goes with the mode."""
 
     async def start(request: gr.Request):
         while desk.state == "loading":
             await asyncio.sleep(LOOK)
         named = settings_from_link(dict(request.query_params)).values
-        moved = moves(getattr(desk.engine, "checkpoint", {}), named)
+        moved = moves(_usual(desk, named.get("mode", DENOISE)), named, _usual(desk, DENOISE)["block_size"])
         return [gr.update(**_widened(moved[name], control)) if name in moved else gr.skip()
                 for name, control in controls.items()]  # fmt: skip
 
     page.load(start, None, [*controls.values()], concurrency_limit=None, show_progress="hidden",
               api_visibility="private")  # fmt: skip
 
+    def follow(mode: str, block_size: int):
+        if not has(mode, "block_size"):
+            return block_size
+        usual = {kind: _usual(desk, kind)["block_size"] for kind in MODES if has(kind, "block_size")}
+        return usual[mode] if block_size in usual.values() else block_size
 
-def moves(checkpoint: Mapping[str, Any], named: Collection[str] = ()) -> dict[str, dict]:
-    """What to change of which control, by its name: where a checkpoint wants another value than the controls are made
-    with. named: settings that somebody chose already."""
+    mode, block_size = controls["mode"], controls["block_size"]
+    mode.input(follow, [mode, block_size], [block_size], queue=False, show_progress="hidden", api_visibility="private")
+
+
+def _usual(desk: Desk, mode: str) -> Mapping[str, Any]:
+    """What the desk's model takes in a mode where nothing is said; before it is loaded, the release's values."""
+    return desk.engine.usual(mode) if desk.engine else FALLBACKS
+
+
+def moves(wanted: Mapping[str, Any], named: Collection[str] = (), largest: int | None = None) -> dict[str, dict]:
+    """What to change of which control, by its name: where a model wants another value than the controls are made with.
+    named: settings that somebody chose already; largest: the model's own block, where another one is wanted."""
     made = {}
     for name, usual in FALLBACKS.items():
-        value = checkpoint.get(name, usual)
+        value = wanted.get(name, usual)
         if value == usual or name in named:
             continue
         if name == "coreset_top_p" and value is None:
             made["coreset"] = {"value": False}
         elif name == "block_size":
-            made[name] = {"value": value, "choices": sorted({value, *(size for size in BLOCK_SIZES if size < value)})}
+            own = largest or value
+            made[name] = {"value": value, "choices": sorted({own, *(size for size in BLOCK_SIZES if size < own)})}
         else:
             made[name] = {"value": value}
     return made
