@@ -9,7 +9,7 @@ import pytest
 from clover_viz.tokenizer import Tokenizer
 from clover_viz.training import prose as prose_module
 from clover_viz.training.data import (
-    LATER_FROM, MAX_TOKENS, PROSE_WORTH, SHARES, Corpus, document, encode, encode_batch, eval_prompts, make_document,
+    MAX_TOKENS, PROSE_WORTH, SHARES, Corpus, document, encode, encode_batch, eval_prompts, make_document,
 )
 from clover_viz.training.prose import Prose, ProseError
 from clover_viz.training.structured import WORDINGS
@@ -111,30 +111,30 @@ def test_a_pattern_gives_its_sentences_and_a_plain_wording_draws_nothing():
     assert vary("CSV ({h}): {}", rng) == "CSV ({h}): {}" and rng.getstate() == before
 
 
-def test_the_first_documents_have_the_first_wordings(book):
+def test_training_documents_are_the_varied_ones(book):
     corpus = Corpus(0, book)
-    for index in (0, 1, 2, LATER_FROM - 1, LATER_FROM, LATER_FROM + 1):
-        rng = random.Random(f"0/train/{index}")
-        kind = rng.choices(corpus._kinds, corpus._odds)[0]
-        made = make_document(kind, rng, "train", False, book, later=index >= LATER_FROM)
-        assert corpus.document("train", index) == made
-    assert LATER_FROM > 20_000  # the tokenizer's documents
+    for split, varied in (("train", True), ("heldout", False)):
+        for index in range(6):
+            rng = random.Random(f"0/{split}/{index}")
+            kind = rng.choices(corpus._kinds, corpus._odds)[0]
+            unseen = split == "heldout" and rng.random() < 1 / 3
+            assert corpus.document(split, index) == make_document(kind, rng, split, unseen, book, varied)
 
 
-def test_later_prose_is_worth_less(book, tok):
-    docs = [make_document(kind, random.Random(0), "train", False, book, later)
-            for kind in ("agent", "prose") for later in (False, True)]  # fmt: skip
-    assert [doc.worth for doc in docs] == [1, 1, 1, PROSE_WORTH]
+def test_prose_is_worth_less(book, tok):
+    docs = [make_document(kind, random.Random(0), "train", False, book) for kind in ("agent", "prose")]
+    assert [doc.worth for doc in docs] == [1, PROSE_WORTH]
     assert [example.worth for example in encode_batch(docs, tok)] == [doc.worth for doc in docs]
 
 
-def test_later_documents_have_more_rounds_without_a_call():
-    declined = lambda later: sum(
-        turn.label in ("refuse", "ask")
-        for i in range(400)
-        for turn in make_document("agent", random.Random(i), "train", False, None, later).turns
-    )
-    assert declined(True) > 1.25 * declined(False) > 100
+def test_varied_documents_have_more_of_what_is_learnt_last():
+    def count(varied):
+        docs = [make_document("agent", random.Random(i), "train", False, None, varied) for i in range(400)]
+        return Counter(turn.label for doc in docs for turn in doc.turns)
+
+    few, many = count(False), count(True)
+    assert many["refuse"] + many["ask"] > 1.5 * (few["refuse"] + few["ask"]) > 100
+    assert many["call"] > few["call"] and many["answer"] < 0.75 * few["answer"]
 
 
 def test_no_question_has_two_intents():
@@ -218,7 +218,7 @@ def test_the_mix_is_held_in_answer_tokens(tok, book):
         lengths.append(len(example.ids))
     for kind, share in SHARES.items():
         assert abs(total[kind] / total.total() - share) < 0.06, (kind, total)
-    assert sorted(lengths)[int(0.95 * len(lengths))] <= 400
+    assert sorted(lengths)[int(0.95 * len(lengths))] <= 480
 
 
 @pytest.mark.parametrize("kind", ["agent", "answer", "decline", "structured", "talk", "prose"])

@@ -1,16 +1,20 @@
 """The training run: numbered micro-batches, blocks drawn over answers, and a run that can be stopped anywhere."""
 
 import random
+from dataclasses import replace
 
 import pytest
 import torch
+from clover_kernels.moe_experts.reference import moe_experts as reference
 from model_helpers import toy_model
 
+from clover_viz.model.batch import causal_batch
 from clover_viz.training.batches import PROMPT_WEIGHT, Batches
 from clover_viz.training.data import Example
 from clover_viz.training.loop import Worker
-from clover_viz.training.maskings import AFTER_END, SURE, draw_blocks, second_masking
-from clover_viz.training.objective import losses
+from clover_viz.training.experts import moe_experts
+from clover_viz.training.maskings import AFTER_END, SURE, UNSURE, draw_blocks, second_masking
+from clover_viz.training.objective import PROMPT_SHARE, losses, predicted
 from clover_viz.training.plan import Plan
 from clover_viz.training.start import FASTEST, SLOWEST, begin
 
@@ -129,14 +133,28 @@ def test_all_kinds_of_masking_occur(batch):
 
 def test_a_second_masking_is_often_what_a_pass_leaves(drawn):
     blocks, _, _ = drawn
-    confidence = torch.rand(blocks.masked.shape, generator=torch.Generator().manual_seed(2)) * 0.2 + 0.85
-    left = blocks.masked & (confidence <= SURE)
+    confidence = torch.rand(blocks.masked.shape, generator=torch.Generator().manual_seed(2))
     again = second_masking(blocks, confidence, torch.Generator().manual_seed(3))
     fresh = second_masking(blocks, None, torch.Generator().manual_seed(3))
-    same = (again == left).all(-1)
-    assert 0.4 < same.float().mean() < 0.95
-    assert torch.equal(again[~same], fresh[~same])
+    after_one_pass = (again == blocks.masked & (confidence <= SURE)).all(-1)
+    # Further on the hardest slots are left: what is over a lower bar is gone too, what is below it stays.
+    sure = confidence.masked_fill(~blocks.masked, 1.0)
+    hardest = sure.masked_fill(~again, -1.0).amax(-1) < sure.masked_fill(again, 2.0).amin(-1)
+    later = hardest & ~after_one_pass & (again & ~blocks.masked).logical_not().all(-1)
+    assert 0.15 < after_one_pass.float().mean() < 0.7 and 0.1 < later.float().mean() < 0.6
+    assert (sure[later][again[later]] <= SURE).all() and (sure[later].amin(-1) <= SURE).all()
+    drawn_anew = ~after_one_pass & ~later
+    assert torch.equal(again[drawn_anew], fresh[drawn_anew]) and drawn_anew.any()
     assert not (again & ~blocks.valid).any() and again.any(-1).all()
+
+
+def test_no_bar_is_below_the_lowest(drawn):
+    blocks, _, _ = drawn
+    confidence = torch.full(blocks.masked.shape, UNSURE - 0.01)
+    for seed in range(5):
+        again = second_masking(blocks, confidence, torch.Generator().manual_seed(seed))
+        fresh = second_masking(blocks, None, torch.Generator().manual_seed(seed))
+        assert ((again == blocks.masked) | (again == fresh)).all(-1).all()
 
 
 def test_a_pass_that_leaves_nothing_is_followed_by_a_masking_at_random(drawn):
@@ -153,6 +171,54 @@ def test_losses_are_finite_and_reach_the_diffusion_tensors_only_jointly(batch, j
     found.total.backward()
     grad = model.model.layers[0].linear_attn.bd_softmax_history_bias.grad
     assert (grad is not None and grad.abs().sum() > 0) == joint
+
+
+def test_every_answer_token_and_some_of_a_prompts_are_predicted(batch):
+    asked = torch.zeros(batch.ids.shape)
+    for seed in range(40):
+        chosen = torch.zeros(batch.ids.shape)
+        text, place = predicted(batch, torch.Generator().manual_seed(seed))
+        chosen[text, place + 1] = 1
+        asked += chosen
+    asked /= 40
+    assert (asked[batch.answer] == 1).all() and (asked[batch.weight == 0] == 0).all()
+    prompt = ~batch.answer & (batch.weight > 0)
+    assert asked[prompt].mean().item() == pytest.approx(PROMPT_SHARE, abs=0.02)
+    assert 0 < asked[prompt].min() and asked[prompt].max() < 1
+
+
+@pytest.mark.parametrize("tokens, number", [(1, 5), (9, 5), (40, 3)])
+def test_the_experts_of_training_are_the_models_with_their_gradients(tokens, number):
+    g = torch.Generator().manual_seed(tokens)
+    draw = lambda *shape: torch.randn(*shape, generator=g, dtype=torch.float64)
+    experts = torch.stack([torch.randperm(number, generator=g)[:2] for _ in range(tokens)])
+    given = [draw(tokens, 6), draw(tokens, 2).softmax(-1), draw(number, 8, 6), draw(number, 6, 4)]
+    wanted = draw(tokens, 6)
+
+    def outcome(function):
+        x, weights, gate_up, down = leaves = [t.clone().requires_grad_() for t in given]
+        out = function(x, experts, weights, gate_up, down)
+        (out * wanted).sum().backward()
+        return [out.detach(), *(leaf.grad for leaf in leaves)]
+
+    for ours, theirs in zip(outcome(moe_experts), outcome(reference)):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_no_expert_computes_a_row_outside_the_text(batch):
+    """Padding changes nothing of a text, and no expert is given any of it."""
+    model = toy_model(num_hidden_layers=4)
+    rows = []
+    counting = replace(model.kernels, moe_experts=lambda x, *rest: rows.append(len(x)) or reference(x, *rest))
+    for layer in model.model.layers:
+        layer.mlp.kernels = counting
+    bounded = causal_batch(model, batch.ids, CHUNK, batch.lead, batch.end).hidden
+    inside = torch.zeros(batch.ids.shape, dtype=torch.bool)
+    for i, (_, lead, end) in enumerate(_rows(batch)):
+        inside[i, lead:end] = True
+    assert set(rows) == {int(inside.sum())} and int(inside.sum()) < inside.numel()
+    everywhere = causal_batch(model, batch.ids, CHUNK, batch.lead).hidden
+    torch.testing.assert_close(bounded[inside], everywhere[inside], atol=1e-5, rtol=1e-5)
 
 
 def test_a_run_begins_with_embeddings_that_are_heard_and_decays_that_remember():

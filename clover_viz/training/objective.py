@@ -30,7 +30,7 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
     chunk = model.config.block_size
     out = causal_batch(model, batch.ids, chunk, batch.lead, batch.end)
     generator = torch.Generator().manual_seed(seed)
-    chosen = _predicted(batch, generator)
+    chosen = predicted(batch, generator)
     logits = model.head(out.hidden[chosen])  # [P, V]
     text, place = chosen[0], chosen[1] + 1
     target, answer = batch.ids[text, place], batch.answer[text, place]
@@ -51,7 +51,7 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
     return Losses(total, answer_loss, masked.detach(), right, sure)
 
 
-def _predicted(batch: MicroBatch, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+def predicted(batch: MicroBatch, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows (text, place) whose next token is asked for: before every answer token, and before some of a prompt's."""
     drawn = torch.rand(batch.ids.shape, generator=generator) < PROMPT_SHARE
     asked = (batch.answer | drawn) & (batch.weight > 0)
