@@ -123,17 +123,19 @@ def test_block_mix_written_out():
 
 @pytest.mark.parametrize("top_p", [None, 0.9, 0.5])
 def test_a_batch_of_blocks_equals_blocks_one_by_one(model, top_p):
-    """Training runs the batched twin; what it trains is what decoding runs. Texts start at different rows."""
+    """Training runs the batched twin; what it trains is what decoding runs. Texts start at different rows, blocks
+    anywhere in them."""
     length, slots = 40, 8
     leads = torch.tensor([0, 3, 7])
     texts = torch.stack([ids(length, seed) for seed in range(3)])
     context = causal_batch(model, texts, chunk=slots, lead=leads).context
-    text, start = torch.tensor([0, 0, 1, 2, 2]), torch.tensor([8, 24, 8, 16, 40])
-    sizes = [8, 5, 8, 4, 8]
+    text = torch.tensor([0, 0, 1, 2, 2, 0, 1, 1, 2, 2])
+    start = torch.tensor([8, 24, 8, 16, 40, 1, 4, 23, 9, 37])
+    sizes = [8, 5, 8, 4, 8, 8, 8, 3, 8, 8]
     valid = torch.arange(slots) < torch.tensor(sizes)[:, None]
     generator = torch.Generator().manual_seed(0)
-    tokens = torch.randint(MASK, (5, slots), generator=generator)
-    masked = torch.rand(5, slots, generator=generator) < 0.6
+    tokens = torch.randint(MASK, (len(text), slots), generator=generator)
+    masked = torch.rand(len(text), slots, generator=generator) < 0.6
     blocks = Blocks(text, start, tokens, masked, valid, leads[text])
     hidden, _ = preview_batch(model, blocks, context, top_p, chunk=slots)
     logits = model.head(hidden).detach()[..., :MASK]
@@ -148,7 +150,7 @@ def test_gradients_reach_every_weight(model):
     texts = torch.stack([ids(16, 1), ids(16, 2)])
     out = causal_batch(model, texts, chunk=8)
     blocks = Blocks(
-        torch.tensor([0, 1]), torch.tensor([8, 8]), texts[:, 8:], torch.ones(2, 8, dtype=torch.bool),
+        torch.tensor([0, 1]), torch.tensor([8, 7]), texts[:, 8:], torch.ones(2, 8, dtype=torch.bool),
         torch.ones(2, 8, dtype=torch.bool), torch.zeros(2, dtype=torch.long),
     )  # fmt: skip
     hidden, _ = preview_batch(model, blocks, out.context, 0.9, chunk=8)

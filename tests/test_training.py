@@ -13,7 +13,7 @@ from clover_viz.training.batches import PROMPT_WEIGHT, Batches
 from clover_viz.training.data import Example
 from clover_viz.training.loop import Worker
 from clover_viz.training.experts import moe_experts
-from clover_viz.training.maskings import AFTER_END, SURE, UNSURE, draw_blocks, second_masking
+from clover_viz.training.maskings import AFTER_END, ELSEWHERE, SURE, UNSURE, draw_blocks, draw_starts, second_masking
 from clover_viz.training.objective import PROMPT_SHARE, losses, predicted
 from clover_viz.training.plan import Plan
 from clover_viz.training.start import FASTEST, SLOWEST, begin
@@ -84,11 +84,27 @@ def drawn(batch):
     return draw_blocks(batch, END, CHUNK, torch.Generator().manual_seed(0))
 
 
-def test_blocks_begin_at_boundaries_inside_answers(batch, drawn):
+def test_blocks_begin_where_denoising_opens_them_and_here_and_there(batch):
+    counts = torch.zeros(batch.ids.shape)
+    for seed in range(60):
+        text, start = draw_starts(batch, CHUNK, torch.Generator().manual_seed(seed))
+        counts[text, start] += 1
+    share = counts / 60
+    opened = torch.zeros(batch.ids.shape, dtype=torch.bool)
+    for row, answer in enumerate(batch.answer.tolist()):
+        for place, wanted in enumerate(answer):
+            if wanted:
+                begun = begun if place and answer[place - 1] else place
+                opened[row, place] = (place - begun) % CHUNK == 0
+    boundary = batch.answer & (torch.arange(batch.ids.shape[1]) % CHUNK == 0) & ~opened
+    assert (share[opened] == 1).all() and opened.sum() > 20
+    assert share[boundary].mean().item() == pytest.approx(ELSEWHERE, abs=0.05) and boundary.sum() > 10
+    assert (share[~(opened | boundary)] == 0).all()
+
+
+def test_blocks_know_their_texts_first_row(batch, drawn):
     blocks, _, _ = drawn
     assert len(blocks.text) > 20
-    assert (blocks.start % CHUNK == 0).all()
-    assert batch.answer[blocks.text, blocks.start].all()
     assert torch.equal(blocks.lead, batch.lead[blocks.text])
 
 

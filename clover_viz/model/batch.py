@@ -1,7 +1,7 @@
 """The two passes for a batch, with gradients: what training runs, and `CloverForCausalLM.forward`.
 
-The same modules and operations as the passes of one sequence; only the batch dimensions differ. Blocks begin at chunk
-boundaries of the recurrent scan, where its states are known anyway.
+The same modules and operations as the passes of one sequence; only the batch dimensions differ. Where a block begins
+between two chunk boundaries of the recurrent scan, its state is the one of the boundary before, advanced.
 """
 
 from typing import NamedTuple
@@ -18,6 +18,7 @@ class LayerContext(NamedTuple):
     v: torch.Tensor | None = None
     states: torch.Tensor | None = None  # [T / chunk + 1, N, Hv, Dk, Dv] fp32
     rows: torch.Tensor | None = None  # [N, 3 + T, Cc] before the conv, the empty ring first
+    inner: torch.Tensor | None = None  # [N, T, C] the mixer's input
 
 
 class CausalBatch(NamedTuple):
@@ -60,7 +61,7 @@ def causal_batch(
             ring = inner.new_zeros(texts, 3, gdn.conv1d.weight.shape[0])
             state = inner.new_zeros(texts, gdn.value_heads, gdn.key_dim, gdn.value_dim, dtype=torch.float32)
             mixed, states, rows = gdn.scan(inner, ring, state, chunk, present)
-            context.append(LayerContext(states=states, rows=rows))
+            context.append(LayerContext(states=states, rows=rows, inner=inner))
         x, logits = _experts(layer, x + mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k), counted)
         router_logits.append(logits)
     return CausalBatch(x, context, router_logits)
@@ -70,7 +71,7 @@ class Blocks(NamedTuple):
     """M blocks of S slots over the texts of a batch."""
 
     text: torch.Tensor  # [M] int64, which text a block belongs to
-    start: torch.Tensor  # [M] int64, absolute position of slot 0, a multiple of the chunk
+    start: torch.Tensor  # [M] int64, absolute position of slot 0
     ids: torch.Tensor  # [M, S]
     masked: torch.Tensor  # [M, S] bool
     valid: torch.Tensor  # [M, S] bool: False past the end of a shorter block
@@ -102,12 +103,26 @@ def preview_batch(model, blocks: Blocks, context: list[LayerContext], coreset_to
             seen = torch.cat((before, blocks.valid), dim=-1)[:, None, None, :]
             mixed = layer.self_attn.attend(q, gate, keys, values, seen)  # [M, 1, 1, T + S]: all slots see the same
         else:
-            state = known.states[blocks.start // chunk, blocks.text]
+            state = _state(layer.linear_attn, known, blocks.text, blocks.start, chunk)
             ring = known.rows[blocks.text[:, None], blocks.start[:, None] + torch.arange(3, device=x.device)]
             mixed = layer.linear_attn.preview(inner, ring, state, blocks.valid)
         x, logits = _experts(layer, x + mixed, route, blocks.valid)
         router_logits.append(logits)
     return x, router_logits
+
+
+def _state(gdn, known: LayerContext, text: torch.Tensor, start: torch.Tensor, chunk: int) -> torch.Tensor:
+    """The recurrent states [M, Hv, Dk, Dv] before the rows `start` [M] of the texts `text` [M]."""
+    state, between = known.states[start // chunk, text], start % chunk
+    inside = between.nonzero().squeeze(1)
+    if not len(inside):
+        return state
+    text, boundary, between = text[inside, None], (start - between)[inside, None], between[inside, None]
+    place = boundary + torch.arange(3 + chunk, device=state.device)  # of the rows, which the empty ring shifts by three
+    last = known.inner.shape[1] - 1  # what lies past the end is past the start of any block too
+    x, rows = known.inner[text, place[:, :chunk].clamp(max=last)], known.rows[text, place.clamp(max=last + 3)]
+    counted = torch.arange(chunk, device=state.device) < between
+    return state.index_copy(0, inside, gdn.advanced(x, rows, state[inside], counted))
 
 
 def _experts(layer, x: torch.Tensor, route, counted: torch.Tensor | None):

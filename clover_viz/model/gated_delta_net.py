@@ -86,6 +86,16 @@ class GatedDeltaNet(nn.Module):
         o, states = self.kernels.gated_delta_prefill(q, k, v, *self.gates(x), state, chunk)
         return self.finish(o, x), states, torch.cat((ring, rows), dim=-2)
 
+    def advanced(self, x: torch.Tensor, rows: torch.Tensor, state: torch.Tensor, counted: torch.Tensor) -> torch.Tensor:
+        """The states [..., Hv, Dk, Dv] after the tokens of `counted` [..., T] (bool), the first ones of a stretch.
+
+        x [..., T, C]; rows [..., 3 + T, Cc] before the conv, of the stretch and of the three tokens before it.
+        """
+        q, k, v = self.split(self.kernels.causal_conv(rows[..., 3:, :], rows[..., :3, :], self.taps))
+        g, beta = (gate * counted.unsqueeze(-1) for gate in self.gates(x))  # 0: the state is left as it is
+        _, update = self.kernels.gated_delta(q, k, v, g, beta, state)
+        return self.kernels.gated_delta_advance(state, update, x.shape[-2])
+
     def preview(self, x: torch.Tensor, ring: torch.Tensor, state: torch.Tensor, valid=None) -> torch.Tensor:
         """x [..., B, C] with the last three committed rows [..., 3, Cc] and the state [..., Hv, Dk, Dv], only read.
 

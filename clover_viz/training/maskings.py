@@ -6,21 +6,33 @@ from clover_viz.model.batch import Blocks
 from clover_viz.training.batches import MicroBatch
 
 AFTER_END = 0.25  # weight of the end tokens that fill a block past the answer's own
+ELSEWHERE = 0.15  # share of the chunk boundaries inside answers that a block begins at too
 SIZES, SIZE_ODDS = (32, 16, 8, 4), (0.6, 0.16, 0.14, 0.1)
 SURE = 0.95  # a slot over this is committed when a second masking follows the model's own first pass
 FOLLOW = 0.6  # share of blocks whose second masking does
 DEEPER, UNSURE = 0.5, 0.2  # share of those from a pass further on: what is over a bar drawn between UNSURE and SURE
 
 
+def draw_starts(batch: MicroBatch, chunk: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Where blocks begin, (text, place): at the first token of every answer and every `chunk` tokens on, as denoising
+    opens them; and at ELSEWHERE of the chunk boundaries inside answers, as rounds of self-speculation may."""
+    answer, shape = batch.answer, batch.answer.shape
+    place = torch.arange(shape[1]).expand(shape)
+    first = answer.clone()
+    first[:, 1:] &= ~answer[:, :-1]
+    begun = place.masked_fill(~first, 0).cummax(-1).values  # where the answer of a token began
+    opened = answer & ((place - begun) % chunk == 0)
+    elsewhere = answer & (place % chunk == 0) & (torch.rand(shape, generator=generator) < ELSEWHERE)
+    return (opened | elsewhere).nonzero(as_tuple=True)
+
+
 def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Generator):
     """Blocks over the answers of a batch, each masked once. Returns Blocks, targets [M, S] and weights [M, S] fp32.
 
-    A block begins at any chunk boundary inside an answer. Past the end token the target is the end token again.
-    Weights tell how much a slot counts once it is masked; they are 0 outside the block.
+    Past the end token the target is the end token again. Weights tell how much a slot counts once it is masked; they
+    are 0 outside the block.
     """
-    starts = torch.arange(0, batch.ids.shape[1], chunk)
-    text, at = batch.answer[:, starts].nonzero(as_tuple=True)
-    start = starts[at]
+    text, start = draw_starts(batch, chunk, generator)
     blocks, slots = len(text), torch.arange(chunk)
     place = start[:, None] + slots  # [M, S]
     inside = place < batch.end[text, None]
