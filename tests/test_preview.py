@@ -8,7 +8,7 @@ from clover_kernels.block_mix.reference import block_mix
 from clover_kernels.conv.reference import block_conv, causal_conv
 from model_helpers import TOY, ids, toy_model
 
-from clover_viz.model.batch import Blocks, causal_batch, preview_batch
+from clover_viz.model.batch import Blocks, causal_batch, prefixes, preview_batch
 
 MASK = TOY["mask_token_id"]
 
@@ -137,7 +137,7 @@ def test_a_batch_of_blocks_equals_blocks_one_by_one(model, top_p):
     tokens = torch.randint(MASK, (len(text), slots), generator=generator)
     masked = torch.rand(len(text), slots, generator=generator) < 0.6
     blocks = Blocks(text, start, tokens, masked, valid, leads[text])
-    hidden, _ = preview_batch(model, blocks, context, top_p, chunk=slots)
+    hidden, _ = preview_batch(model, blocks, prefixes(model, context, text, start, chunk=slots), top_p)
     logits = model.head(hidden).detach()[..., :MASK]
     for i, size in enumerate(sizes):
         cache = model.new_cache()
@@ -153,7 +153,8 @@ def test_gradients_reach_every_weight(model):
         torch.tensor([0, 1]), torch.tensor([8, 7]), texts[:, 8:], torch.ones(2, 8, dtype=torch.bool),
         torch.ones(2, 8, dtype=torch.bool), torch.zeros(2, dtype=torch.long),
     )  # fmt: skip
-    hidden, _ = preview_batch(model, blocks, out.context, 0.9, chunk=8)
+    before = prefixes(model, out.context, blocks.text, blocks.start, chunk=8)
+    hidden, _ = preview_batch(model, blocks, before, 0.9)
     keep = [i for i in range(97) if i != MASK]
     (model.head(hidden)[..., keep].square().sum() + model.head(out.hidden)[..., keep].square().sum()).backward()
     for name, parameter in model.named_parameters():

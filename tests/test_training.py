@@ -150,18 +150,22 @@ def test_all_kinds_of_masking_occur(batch):
 def test_a_second_masking_is_often_what_a_pass_leaves(drawn):
     blocks, _, _ = drawn
     confidence = torch.rand(blocks.masked.shape, generator=torch.Generator().manual_seed(2))
-    again = second_masking(blocks, confidence, torch.Generator().manual_seed(3))
-    fresh = second_masking(blocks, None, torch.Generator().manual_seed(3))
-    after_one_pass = (again == blocks.masked & (confidence <= SURE)).all(-1)
-    # Further on the hardest slots are left: what is over a lower bar is gone too, what is below it stays.
     sure = confidence.masked_fill(~blocks.masked, 1.0)
-    hardest = sure.masked_fill(~again, -1.0).amax(-1) < sure.masked_fill(again, 2.0).amin(-1)
-    later = hardest & ~after_one_pass & (again & ~blocks.masked).logical_not().all(-1)
-    assert 0.15 < after_one_pass.float().mean() < 0.7 and 0.1 < later.float().mean() < 0.6
-    assert (sure[later][again[later]] <= SURE).all() and (sure[later].amin(-1) <= SURE).all()
-    drawn_anew = ~after_one_pass & ~later
-    assert torch.equal(again[drawn_anew], fresh[drawn_anew]) and drawn_anew.any()
-    assert not (again & ~blocks.valid).any() and again.any(-1).all()
+    after_one, later = [], []
+    for seed in range(20):
+        again = second_masking(blocks, confidence, torch.Generator().manual_seed(seed))
+        fresh = second_masking(blocks, None, torch.Generator().manual_seed(seed))
+        one = (again == blocks.masked & (confidence <= SURE)).all(-1)
+        # Further on the hardest slots are left: what is over a lower bar is gone too.
+        hardest = sure.masked_fill(~again, -1.0).amax(-1) < sure.masked_fill(again, 2.0).amin(-1)
+        hardest &= ~(again & ~blocks.masked).any(-1) & ~one
+        assert torch.equal(again[~one & ~hardest], fresh[~one & ~hardest])
+        assert (sure.masked_fill(~again, 0.0).amax(-1)[hardest] <= SURE).all()
+        assert not (again & ~blocks.valid).any() and again.any(-1).all()
+        after_one.append(one)
+        later.append(hardest)
+    after_one, later = torch.cat(after_one).float().mean(), torch.cat(later).float().mean()
+    assert 0.25 < after_one < 0.7 and 0.1 < later < 0.5
 
 
 def test_no_bar_is_below_the_lowest(drawn):

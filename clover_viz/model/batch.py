@@ -78,7 +78,30 @@ class Blocks(NamedTuple):
     lead: torch.Tensor  # [M] int64, rows before the block's text begins
 
 
-def preview_batch(model, blocks: Blocks, context: list[LayerContext], coreset_top_p: float | None, chunk: int = 32):
+class Prefix(NamedTuple):
+    """What a layer's previews of M blocks read of the text before each: one pair is None."""
+
+    k: torch.Tensor | None = None  # [M, Hkv, T, D], also what comes after the block began
+    v: torch.Tensor | None = None
+    state: torch.Tensor | None = None  # [M, Hv, Dk, Dv]
+    ring: torch.Tensor | None = None  # [M, 3, Cc]
+
+
+def prefixes(
+    model, context: list[LayerContext], text: torch.Tensor, start: torch.Tensor, chunk: int = 32
+) -> list[Prefix]:
+    """By layer, for blocks that begin at `start` [M] of the texts `text` [M]; once for all maskings of them."""
+    found = []
+    for layer, known in zip(model.model.layers, context):
+        if layer.is_attention:
+            found.append(Prefix(k=known.k[text], v=known.v[text]))
+        else:
+            ring = known.rows[text[:, None], start[:, None] + torch.arange(3, device=start.device)]
+            found.append(Prefix(state=_state(layer.linear_attn, known, text, start, chunk), ring=ring))
+    return found
+
+
+def preview_batch(model, blocks: Blocks, before: list[Prefix], coreset_top_p: float | None):
     """The preview pass over M blocks at once. Returns hidden [M, S, C] and the router logits, L of [M, S, E]."""
     slots = blocks.ids.shape[1]
     x = model.model.embed_tokens(blocks.ids.masked_fill(blocks.masked, model.config.mask_token_id))
@@ -92,20 +115,18 @@ def preview_batch(model, blocks: Blocks, context: list[LayerContext], coreset_to
         return mlp.kernels.route_coreset(logits, mlp.top_k, coreset_top_p, blocks.valid)
 
     router_logits = []
-    for layer, known in zip(model.model.layers, context):
+    for layer, known in zip(model.model.layers, before):
         inner = layer.before_mixer(x)
         if layer.is_attention:
             q, gate, k, v = layer.self_attn.project(inner, angles)
-            keys = torch.cat((known.k[blocks.text], k), dim=-2)  # [M, Hkv, T + S, D]
-            values = torch.cat((known.v[blocks.text], v), dim=-2)
+            keys = torch.cat((known.k, k), dim=-2)  # [M, Hkv, T + S, D]
+            values = torch.cat((known.v, v), dim=-2)
             place = torch.arange(known.k.shape[-2], device=x.device)
-            before = (place < blocks.start[:, None]) & (place >= blocks.lead[:, None])  # [M, T]
-            seen = torch.cat((before, blocks.valid), dim=-1)[:, None, None, :]
+            prefix = (place < blocks.start[:, None]) & (place >= blocks.lead[:, None])  # [M, T]
+            seen = torch.cat((prefix, blocks.valid), dim=-1)[:, None, None, :]
             mixed = layer.self_attn.attend(q, gate, keys, values, seen)  # [M, 1, 1, T + S]: all slots see the same
         else:
-            state = _state(layer.linear_attn, known, blocks.text, blocks.start, chunk)
-            ring = known.rows[blocks.text[:, None], blocks.start[:, None] + torch.arange(3, device=x.device)]
-            mixed = layer.linear_attn.preview(inner, ring, state, blocks.valid)
+            mixed = layer.linear_attn.preview(inner, known.ring, known.state, blocks.valid)
         x, logits = _experts(layer, x + mixed, route, blocks.valid)
         router_logits.append(logits)
     return x, router_logits

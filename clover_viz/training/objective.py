@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 
-from clover_viz.model.batch import causal_batch, preview_batch
+from clover_viz.model.batch import causal_batch, prefixes, preview_batch
 from clover_viz.training.batches import MicroBatch
 from clover_viz.training.maskings import SURE, draw_blocks, second_masking
 
@@ -62,12 +62,13 @@ def _masked_loss(model, batch: MicroBatch, context, end_id: int, generator: torc
     """Cross-entropy of masked slots, load balance, and the share of sure slots among blocks that begin all masked."""
     chunk, top_p = model.config.block_size, model.config.moe_block_coreset_top_p
     blocks, target, weight = draw_blocks(batch, end_id, chunk, generator)
+    before = prefixes(model, context, blocks.text, blocks.start, chunk)
     total, balance, confidence = 0.0, 0.0, None
     for second in (False, True):
         if second:
             masking = second_masking(blocks, confidence if follow else None, generator)
             blocks = blocks._replace(masked=masking)
-        hidden, router_logits = preview_batch(model, blocks, context, top_p, chunk)
+        hidden, router_logits = preview_batch(model, blocks, before, top_p)
         balance = balance + _balance(model, router_logits, blocks.valid) / 2
         chosen = blocks.masked.nonzero(as_tuple=True)
         logits = model.head(hidden[chosen])
