@@ -21,7 +21,7 @@ class Plan:
 
     causal_steps: int = 2400
     joint_steps: int = 4200
-    follow_from: int = 3200  # from this step a second masking may be what the model itself leaves (`maskings.py`)
+    follow_from: int = 2900  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
     dense_rate: float = 2.0  # Muon's rate over AdamW's
