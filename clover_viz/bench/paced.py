@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event as Flag
 from time import perf_counter, sleep
 from types import SimpleNamespace
+from typing import Any
 
 from clover_viz.events import (
     BlockOpened,
@@ -23,7 +24,7 @@ from clover_viz.events import (
     TokenDecoded,
     Verified,
 )
-from clover_viz.settings import MODES
+from clover_viz.settings import FALLBACKS, MODES
 from clover_viz.trace.canvas import fold
 from clover_viz.trace.store import play
 
@@ -31,16 +32,27 @@ CATCH_UP = 0.1  # seconds of delay that are made good; what is later than that i
 KERNELS = KernelChoice("none", "the passes are recorded ones")
 
 
-class PacedEngine:
+class _Recorded:
+    """What a page asks of an engine beside its runs."""
+
+    def __init__(self, name: str, pace: float):
+        self.name, self.kernels, self.pace = name, KERNELS, pace
+        self.model = SimpleNamespace(device="no device")
+
+    def usual(self, mode: str) -> Mapping[str, Any]:
+        """The release's values of the settings."""
+        return FALLBACKS
+
+
+class PacedEngine(_Recorded):
     """Answers every message with `passes` passes of a denoising trace, `pace` of them a second if nobody is in the way.
 
     reached: passes a second of each finished run.
     """
 
     def __init__(self, trace: Sequence[Event], passes: int, pace: float):
-        self.name, self.kernels = "paced", KERNELS
-        self.model = SimpleNamespace(device="no device")
-        self.passes, self.pace = passes, pace
+        super().__init__("paced", pace)
+        self.passes = passes
         self.reached: list[float] = []
         self._head = [event for event in trace if isinstance(event, (RunStarted, Prefilled))]
         self._body = [event for event in trace if isinstance(event, (BlockOpened, Denoised, Replayed))]
@@ -78,16 +90,14 @@ class PacedEngine:
             turn += 1
 
 
-class PlayedEngine:
+class PlayedEngine(_Recorded):
     """Answers every message with the recorded run of the mode that is asked for, `pace` passes a second.
 
     traces: the events of one whole run by mode. What else the settings and the message say has no say.
     """
 
     def __init__(self, traces: Mapping[str, Sequence[Event]], pace: float):
-        self.name, self.kernels = "recorded runs", KERNELS
-        self.model = SimpleNamespace(device="no device")
-        self.pace = pace
+        super().__init__("recorded runs", pace)
         self._traces = traces
 
     @classmethod
