@@ -20,7 +20,7 @@ from clover_viz.lab.summary import (
 from clover_viz.training.agent_data import DECLINES, FEWER_RESULTS, MORE_DECLINES, RESULTS
 from clover_viz.training.batches import PROMPT_WEIGHT
 from clover_viz.training.data import MAX_TOKENS, PROSE_WORTH, SHARES
-from clover_viz.training.maskings import AFTER_END, DEEPER, FOLLOW, SIZE_ODDS, SIZES, SURE, UNSURE
+from clover_viz.training.maskings import AFTER_END, DEEPER, ELSEWHERE, FOLLOW, OPENED, SIZE_ODDS, SIZES, SURE, UNSURE
 from clover_viz.training.objective import BALANCE, CAUSAL, PROMPT_SHARE
 from clover_viz.training.plan import TINY, Plan
 from clover_viz.training.prose import HELD_OUT
@@ -205,7 +205,8 @@ def _training() -> str:
   {100 * PROMPT_SHARE:.0f} % of them, drawn anew each time, at {PROMPT_WEIGHT / PROMPT_SHARE:g}. Beside the masked loss
   it counts {CAUSAL:g} times.
 - Masked loss: blocks of an answer, in two maskings each, denoised from the clean text before them with the coreset
-  on. Block sizes: {sizes}. Maskings: 35 % everything, 15 % all but the first slot, 15 % a suffix, 35 % each slot at a
+  on. They begin at {100 * OPENED:.0f} % of the places where denoising opens blocks of 32, and at {100 * ELSEWHERE:g} %
+  of all others in answers. Block sizes: {sizes}. Maskings: 32 % everything, 26 % all but the first slot, 14 % a suffix, 28 % each slot at a
   random rate; from step {plan.follow_from:,} the second masking of {100 * FOLLOW:.0f} % of the blocks is what a pass
   over the first leaves, the slots whose best token is at {SURE} or below; for {100 * DEEPER:.0f} % of these the bar is
   drawn between {UNSURE:g} and {SURE:g}, for blocks that are some passes further. Past the end of an answer the target

@@ -6,7 +6,7 @@ from clover_viz.model.batch import Blocks
 from clover_viz.training.batches import MicroBatch
 
 AFTER_END = 0.25  # weight of the end tokens that fill a block past the answer's own
-ELSEWHERE = 0.15  # share of the chunk boundaries inside answers that a block begins at too
+OPENED, ELSEWHERE = 0.8, 0.014  # shares of the places where denoising opens blocks, and of all others in answers
 SIZES, SIZE_ODDS = (32, 16, 8, 4), (0.6, 0.16, 0.14, 0.1)
 SURE = 0.95  # a slot over this is committed when a second masking follows the model's own first pass
 FOLLOW = 0.6  # share of blocks whose second masking does
@@ -14,16 +14,19 @@ DEEPER, UNSURE = 0.5, 0.2  # share of those from a pass further on: what is over
 
 
 def draw_starts(batch: MicroBatch, chunk: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Where blocks begin, (text, place): at the first token of every answer and every `chunk` tokens on, as denoising
-    opens them; and at ELSEWHERE of the chunk boundaries inside answers, as rounds of self-speculation may."""
+    """Where blocks begin, (text, place): at OPENED of the places where denoising opens them, the first token of every
+    answer and every `chunk` tokens on, and at ELSEWHERE of the others, as smaller blocks and rounds of self-speculation
+    do."""
     answer, shape = batch.answer, batch.answer.shape
     place = torch.arange(shape[1]).expand(shape)
     first = answer.clone()
     first[:, 1:] &= ~answer[:, :-1]
     begun = place.masked_fill(~first, 0).cummax(-1).values  # where the answer of a token began
-    opened = answer & ((place - begun) % chunk == 0)
-    elsewhere = answer & (place % chunk == 0) & (torch.rand(shape, generator=generator) < ELSEWHERE)
-    return (opened | elsewhere).nonzero(as_tuple=True)
+    odds = torch.where((place - begun) % chunk == 0, OPENED, ELSEWHERE)
+    chosen = answer & (torch.rand(shape, generator=generator) < odds)
+    if not chosen.any():  # of a batch without blocks nothing would be learnt, and it is rare
+        chosen = first
+    return chosen.nonzero(as_tuple=True)
 
 
 def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Generator):
@@ -48,16 +51,16 @@ def draw_blocks(batch: MicroBatch, end_id: int, chunk: int, generator: torch.Gen
 
 
 def draw_masking(valid: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Which slots are masked, bool [M, S]: 35 % all, 15 % all but slot 0, 15 % a suffix, 35 % by a random rate."""
+    """Which slots are masked, bool [M, S]: 32 % all, 26 % all but slot 0, 14 % a suffix, 28 % by a random rate."""
     blocks, slots = valid.shape
     kind = torch.rand(blocks, 1, generator=generator)
     rate = torch.rand(blocks, 1, generator=generator)
     independent = torch.rand(blocks, slots, generator=generator) < rate
     place = torch.arange(slots).expand(blocks, -1)
     suffix = place >= (rate * slots).floor()
-    masked = torch.where(kind < 0.65, suffix, independent)
-    masked = torch.where(kind < 0.5, place > 0, masked)
-    masked = torch.where(kind < 0.35, torch.ones_like(masked), masked) & valid
+    masked = torch.where(kind < 0.72, suffix, independent)
+    masked = torch.where(kind < 0.58, place > 0, masked)
+    masked = torch.where(kind < 0.32, torch.ones_like(masked), masked) & valid
     masked[:, 0] |= ~masked.any(-1)  # a block without a mask teaches nothing
     return masked
 

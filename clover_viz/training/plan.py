@@ -20,7 +20,7 @@ class Plan:
     """
 
     causal_steps: int = 2400
-    joint_steps: int = 4200
+    joint_steps: int = 3150
     follow_from: int = 2900  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
