@@ -200,17 +200,18 @@ def _training() -> str:
 `python -m clover_viz train` makes the tokenizer, trains on a CPU and writes the checkpoint, from seed {plan.seed}.
 
 - {plan.causal_steps:,} steps with the causal loss alone, then {plan.joint_steps:,} with the causal and the masked loss
-  together. A step is {plan.accumulate} micro-batches of about 2,200 tokens.
+  together. A step is {plan.accumulate} micro-batches of about 2,300 tokens.
 - Causal loss: next-token cross-entropy, with tokens of the prompt at weight {PROMPT_WEIGHT} on average:
   {100 * PROMPT_SHARE:.0f} % of them, drawn anew each time, at {PROMPT_WEIGHT / PROMPT_SHARE:g}. Beside the masked loss
   it counts {CAUSAL:g} times.
 - Masked loss: blocks of an answer, in two maskings each, denoised from the clean text before them with the coreset
   on. They begin at {100 * OPENED:.0f} % of the places where denoising opens blocks of 32, and at {100 * ELSEWHERE:g} %
-  of all others in answers. Block sizes: {sizes}. Maskings: 32 % everything, 26 % all but the first slot, 14 % a suffix, 28 % each slot at a
-  random rate; from step {plan.follow_from:,} the second masking of {100 * FOLLOW:.0f} % of the blocks is what a pass
-  over the first leaves, the slots whose best token is at {SURE} or below; for {100 * DEEPER:.0f} % of these the bar is
-  drawn between {UNSURE:g} and {SURE:g}, for blocks that are some passes further. Past the end of an answer the target
-  is the end token, at weight {AFTER_END}.
+  of all others in answers. Block sizes: {sizes}. Maskings: 32 % everything, 26 % all but the first slot, 14 % a suffix,
+  28 % each slot at a random rate; from step {plan.follow_from:,} the second masking of {100 * FOLLOW:.0f} % of the
+  blocks is what a pass over the first leaves, the slots whose best token is at {SURE} or below; for
+  {100 * DEEPER:.0f} % of these the bar is drawn between {UNSURE:g} and {SURE:g}, for blocks that are some passes
+  further. Past the end of an answer the target is the end token, at weight {AFTER_END}. (In the first 260 steps of this
+  loss all places where denoising opens blocks were taken and few others, with 35, 15, 15 and 35 % of the maskings.)
 - Router load balance as in Switch Transformer, weight {BALANCE}.
 - Muon for the dense projections, AdamW for everything else; learning rate {plan.rate:g}, rising over {plan.warmup}
   steps, falling linearly to zero over the last {100 * plan.cooldown:.0f} % of all steps; weight decay
@@ -238,7 +239,7 @@ Shares are of the tokens that the model learns to write:
 
 Requests are worded in the ways of the tables and in {patterns:,} patterns with alternatives. No sentence of a pattern
 shares three quarters of its words with a held-out wording of the same request. Training differs from the held-out
-prompts in its shares of what is learnt last: more requests of agent traffic fit no listed tool
+prompts in its shares of what is learnt last: conversations have more requests, more of them fit no listed tool
 ({100 * MORE_DECLINES[0]:.0f} % of the rounds that are no follow-up, held out {100 * DECLINES[0]:.0f} %) or lack an
 argument that the model then asks for ({100 * MORE_DECLINES[2]:.0f} %, held out {100 * DECLINES[2]:.0f} %), and fewer
 calls are followed by their result ({100 * FEWER_RESULTS[1]:.0f} %, held out {100 * RESULTS[1]:.0f} %; of a

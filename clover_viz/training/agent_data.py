@@ -35,10 +35,10 @@ RESULTS, FEWER_RESULTS = (0.6, 1.0), (0.3, 0.4)
 
 
 def agent_turns(rng: random.Random, split: str, unseen: bool, varied: bool = False) -> list[Turn]:
-    """A conversation about two to five tools, of one to five requests.
+    """A conversation about two to five tools, of one to five requests, or up to seven.
 
-    `unseen` takes the held-out wordings; `varied`, for training, many more of the others, more rounds without a call,
-    and fewer results.
+    `unseen` takes the held-out wordings; `varied`, for training, many more of the others, more requests, more
+    rounds without a call, and fewer results.
     """
     values = Values(rng, split)
     if rng.random() < 0.1:

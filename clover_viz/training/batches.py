@@ -1,4 +1,4 @@
-"""From documents to micro-batches: rows of similar length, shifted so that blocks begin where decoding begins them."""
+"""From documents to micro-batches: rows of similar length, each text shifted against the chunks of the scan."""
 
 import random
 from typing import Callable, NamedTuple
@@ -77,7 +77,8 @@ def _rows(examples: list[Example], rng: random.Random, chunk: int, pad: int) -> 
 
 
 def _lead(example: Example, rng: random.Random, chunk: int) -> int:
-    """Rows before the text, so that a chunk boundary falls on the start of one of its answers (at times, anywhere)."""
+    """Rows before the text: mostly so many that a chunk boundary falls on the start of one of its answers, where most
+    blocks begin and need no state but the boundary's; at times any number."""
     starts = [i for i in range(1, len(example.ids)) if example.answer[i] and not example.answer[i - 1]]
     if starts and rng.random() < 0.75:
         return -rng.choice(starts) % chunk

@@ -34,7 +34,7 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
     logits = model.head(out.hidden[chosen])  # [P, V]
     text, place = chosen[0], chosen[1] + 1
     target, answer = batch.ids[text, place], batch.answer[text, place]
-    weight = torch.where(answer, batch.weight[text, place], batch.weight[text, place] / PROMPT_SHARE)
+    weight = asked_weight(batch, text, place)
     each = F.cross_entropy(logits, target, reduction="none")
     # Not over the sum of what the texts are worth: a batch of cheap ones would count like any other.
     causal = (each * weight * batch.worth[text]).sum() / weight.sum()
@@ -56,6 +56,12 @@ def predicted(batch: MicroBatch, generator: torch.Generator) -> tuple[torch.Tens
     drawn = torch.rand(batch.ids.shape, generator=generator) < PROMPT_SHARE
     asked = (batch.answer | drawn) & (batch.weight > 0)
     return asked[:, 1:].nonzero(as_tuple=True)
+
+
+def asked_weight(batch: MicroBatch, text: torch.Tensor, place: torch.Tensor) -> torch.Tensor:
+    """How much predicting the tokens (text, place) counts: a prompt's for those that were not drawn, too. [P] fp32"""
+    weight = batch.weight[text, place]
+    return torch.where(batch.answer[text, place], weight, weight / PROMPT_SHARE)
 
 
 def _masked_loss(model, batch: MicroBatch, context, end_id: int, generator: torch.Generator, follow: bool):

@@ -15,7 +15,7 @@ TINY = dict(
 class Plan:
     """Causal steps first, as the released model was adapted from a causal one; then causal and masked together.
 
-    A step is `accumulate` micro-batches of about 2,200 tokens, whoever computes them. The learning rate rises over
+    A step is `accumulate` micro-batches of about 2,300 tokens, whoever computes them. The learning rate rises over
     `warmup` steps, stays, and falls linearly to zero over the last `cooldown` share of all steps.
     """
 
