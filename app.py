@@ -38,8 +38,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _load(model: str):
-    from clover_viz.engine import Engine  # torch loads here, on the desk's thread
     from clover_viz.cores import leave_a_core
+    from clover_viz.engine import Engine  # torch loads here, on the desk's thread
 
     leave_a_core()
     choices = {name: os.environ.get(f"CLOVER_{name.upper()}") or "auto" for name in CHOICES}

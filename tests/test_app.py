@@ -699,22 +699,54 @@ def test_the_controls_set_out_from_the_checkpoints_values(browser):
             assert visitor.page.locator("#threshold input[type=number]").input_value() == "0.5"
 
 
-def test_the_block_size_goes_with_the_mode_unless_chosen(browser):
+CHECKED = "document.querySelector('#block_size input:checked')?.value"
+
+
+def picks(visitor, name, value):
+    visitor.page.locator(f"#{name} input[value='{value}']").check()
+
+
+def test_the_block_size_goes_with_the_mode_until_one_is_chosen(browser):
+    gate = threading.Event()
+
+    def load():
+        gate.wait(120)
+        engine = ScriptedEngine(STORY, pace=400)
+        engine.usual = lambda mode: usual(mode, {}, "cpu")
+        return engine
+
+    with served(load) as (address, _):
+        with Visitor(browser, address) as visitor:
+            picks(visitor, "mode", "speculative")  # before anybody knows what the model runs on
+            visitor.page.wait_for_timeout(300)
+            assert visitor.page.evaluate(CHECKED) == "32"
+            gate.set()
+            visitor.page.wait_for_function(f"{CHECKED} === '16'")
+            for mode, expected in (("autoregressive", "16"), ("denoise", "32"), ("speculative", "16")):
+                picks(visitor, "mode", mode)
+                visitor.page.wait_for_function(f"{CHECKED} === '{expected}'")
+            picks(visitor, "block_size", 32)
+            for mode in ("denoise", "speculative"):
+                picks(visitor, "mode", mode)
+                visitor.page.wait_for_timeout(500)
+                assert visitor.page.evaluate(CHECKED) == "32"
+
+
+@pytest.mark.parametrize(
+    "query, mode, block",
+    [
+        ("?mode=speculative", "speculative", "16"),
+        ("?mode=speculative&block_size=32", "speculative", "32"),
+        ("?mode=speculative&max_new_tokens=5000", "denoise", "32"),  # out of range: nothing of it is taken
+    ],
+)
+def test_a_link_without_a_block_size_gets_its_modes(browser, query, mode, block):
     engine = ScriptedEngine(STORY, pace=400)
     engine.usual = lambda mode: usual(mode, {}, "cpu")
-    with served(lambda: engine) as (address, _):
-        with Visitor(browser, address) as visitor:
-            chosen = "document.querySelector('#block_size input:checked')?.value"
-            for mode, expected in (("speculative", "16"), ("autoregressive", "16"), ("denoise", "32")):
-                visitor.page.locator(f"#mode input[value={mode}]").check()
-                visitor.page.wait_for_function(f"{chosen} === '{expected}'")
-            visitor.page.locator("#block_size input[value='8']").check()
-            visitor.page.locator("#mode input[value=speculative]").check()
-            visitor.page.wait_for_function("!document.body.dataset.hides.includes('accept_rule')")
-            visitor.page.wait_for_timeout(500)
-            assert visitor.page.evaluate(chosen) == "8"
-        with Visitor(browser, address + "?mode=speculative") as visitor:
-            visitor.page.wait_for_function(f"{chosen} === '16'")
+    with served(lambda: engine) as (address, _), Visitor(browser, address + query) as visitor:
+        visitor.page.wait_for_function(f"document.querySelector('#mode input:checked').value === '{mode}'")
+        visitor.page.wait_for_timeout(700)  # twice as long as the model's values take to come
+        assert visitor.page.evaluate(CHECKED) == block
 
 
 def test_a_model_that_does_not_load_says_why(browser):

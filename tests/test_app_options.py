@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import app
-from clover_viz.engine import Engine
 from clover_viz.cores import threads_beside_a_page
+from clover_viz.engine import Engine
 
 ROOT = Path(__file__).resolve().parent.parent
 

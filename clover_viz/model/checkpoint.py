@@ -39,7 +39,7 @@ def load(
 
 @dataclass(frozen=True)
 class Examined:
-    """A checkpoint that everything but its weights was found sound of, and that none was read of yet.
+    """A checkpoint that was found sound but for its weights, none of which was read yet.
 
     folder: holds config, tokenizer and index; of a hub id, one commit's. model: without weights yet. source: the hub id
     and revision that the weights are still to come from.

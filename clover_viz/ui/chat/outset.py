@@ -8,9 +8,11 @@ from typing import Any
 
 import gradio as gr
 
-from clover_viz.settings import FALLBACKS, MODES
+from clover_viz.settings import FALLBACKS
+from clover_viz.ui.chat.knobs import QUICK
 from clover_viz.ui.controls import BLOCK_SIZES, DENOISE, has
 from clover_viz.ui.player.link import settings_from_link
+from clover_viz.ui.player.tab import ranges_of
 from clover_viz.ui.runs.desk import Desk
 
 LOOK = 0.2  # seconds between two looks whether the model is there
@@ -18,31 +20,35 @@ LOOK = 0.2  # seconds between two looks whether the model is there
 
 def set_out(page: gr.Blocks, desk: Desk, controls: dict) -> None:
     """Moves the controls of an opening page to the values of its model; those that its link names stay. Later the block
-    size goes with the mode."""
+    size goes with the mode, until somebody chooses one."""
+    chosen, ranges = gr.State(False), ranges_of(controls)
+    mode, block_size = controls["mode"], controls["block_size"]
 
     async def start(request: gr.Request):
-        while desk.state == "loading":
-            await asyncio.sleep(LOOK)
-        named = settings_from_link(dict(request.query_params)).values
+        await _loaded(desk)
+        named = settings_from_link(dict(request.query_params), ranges).values
         moved = moves(_usual(desk, named.get("mode", DENOISE)), named, _usual(desk, DENOISE)["block_size"])
-        return [gr.update(**_widened(moved[name], control)) if name in moved else gr.skip()
-                for name, control in controls.items()]  # fmt: skip
+        updates = [gr.update(**_widened(moved[name], control)) if name in moved else gr.skip()
+                   for name, control in controls.items()]  # fmt: skip
+        return [*updates, "block_size" in named]
 
-    page.load(start, None, [*controls.values()], concurrency_limit=None, show_progress="hidden",
-              api_visibility="private")  # fmt: skip
+    async def follow(mode: str, block_size: int, chosen: bool):
+        await _loaded(desk)
+        return block_size if chosen or not has(mode, "block_size") else _usual(desk, mode)["block_size"]
 
-    def follow(mode: str, block_size: int):
-        if not has(mode, "block_size"):
-            return block_size
-        usual = {kind: _usual(desk, kind)["block_size"] for kind in MODES if has(kind, "block_size")}
-        return usual[mode] if block_size in usual.values() else block_size
+    waits = {"concurrency_limit": None, "show_progress": "hidden", "api_visibility": "private"}
+    page.load(start, None, [*controls.values(), chosen], **waits)
+    mode.input(follow, [mode, block_size, chosen], [block_size], trigger_mode="always_last", **waits)
+    block_size.input(lambda: True, None, [chosen], **QUICK)
 
-    mode, block_size = controls["mode"], controls["block_size"]
-    mode.input(follow, [mode, block_size], [block_size], queue=False, show_progress="hidden", api_visibility="private")
+
+async def _loaded(desk: Desk) -> None:
+    while desk.state == "loading":
+        await asyncio.sleep(LOOK)
 
 
 def _usual(desk: Desk, mode: str) -> Mapping[str, Any]:
-    """What the desk's model takes in a mode where nothing is said; before it is loaded, the release's values."""
+    """What the desk's model takes in a mode where nothing is said; the release's values where none could be loaded."""
     return desk.engine.usual(mode) if desk.engine else FALLBACKS
 
 

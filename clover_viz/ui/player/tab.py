@@ -68,7 +68,7 @@ def player_tab(session: gr.State, tab: gr.Tab) -> None:
 
 def fill_from_link(page: gr.Blocks, prompt: gr.Textbox, controls: dict) -> None:
     """Fills prompt and controls (by name, see `knobs`) from the page's address when it opens. Nothing is sent."""
-    ranges = {name: allowed for name, control in controls.items() if (allowed := _range(control))}
+    ranges = ranges_of(controls)
 
     def fill(request: gr.Request):
         filled = settings_from_link(dict(request.query_params), ranges)
@@ -79,6 +79,11 @@ def fill_from_link(page: gr.Blocks, prompt: gr.Textbox, controls: dict) -> None:
         return [gr.update(value=given[name]) if name in given else gr.update() for name in ("prompt", *controls)]
 
     page.load(fill, None, [prompt, *controls.values()], **QUIET)
+
+
+def ranges_of(controls: dict) -> dict:
+    """What the controls can hold, by name, where that is limited; what a link says is held against it."""
+    return {name: allowed for name, control in controls.items() if (allowed := _range(control))}
 
 
 def _range(control):
