@@ -33,7 +33,7 @@ def config(folder, **keys):
 
 def refused(folder, **options):
     with pytest.raises(UserError) as error:
-        checkpoint.load(folder, **options)
+        checkpoint.examine(folder, **options).read()
     assert "\n" not in str(error.value)
     return str(error.value)
 

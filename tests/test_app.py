@@ -732,6 +732,20 @@ def test_the_block_size_goes_with_the_mode_until_one_is_chosen(browser):
                 assert visitor.page.evaluate(CHECKED) == "32"
 
 
+def test_a_block_size_chosen_while_the_model_loads_stays(browser):
+    gate, engine = threading.Event(), ScriptedEngine(STORY, pace=400)
+    engine.usual = lambda mode: usual(mode, {}, "cpu")
+    with served(lambda: gate.wait(120) and engine) as (address, _), Visitor(browser, address) as visitor:
+        picks(visitor, "block_size", 8)
+        visitor.page.wait_for_timeout(300)
+        gate.set()
+        visitor.page.wait_for_function("document.querySelector('.cv-footer').textContent.includes('scripted on cpu')")
+        visitor.page.wait_for_timeout(700)
+        picks(visitor, "mode", "speculative")
+        visitor.page.wait_for_timeout(700)
+        assert visitor.page.evaluate(CHECKED) == "8"
+
+
 @pytest.mark.parametrize(
     "query, mode, block",
     [

@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def test_round_trip(folder):
-    model, kernels = checkpoint.load(folder)
+    model, kernels = checkpoint.examine(folder).read()
     original = toy_model(**SMALL)
     assert kernels.name == "reference" and kernels.reason
     for name, tensor in original.state_dict().items():
@@ -39,15 +39,15 @@ def test_transformers_loads_it_too(folder):
 
 
 def test_dtypes(folder):
-    assert checkpoint.load(folder, dtype="bfloat16")[0].dtype == torch.bfloat16
-    assert checkpoint.load(folder, dtype="auto")[0].dtype == torch.float32
+    assert checkpoint.examine(folder, dtype="bfloat16").read()[0].dtype == torch.bfloat16
+    assert checkpoint.examine(folder, dtype="auto").read()[0].dtype == torch.float32
 
 
 def test_right_taps_stored_like_a_conv_weight(folder):
     name = "model.layers.0.linear_attn.conv_right_weight"
     wanted = load_file(folder / "model.safetensors")[name]
     edit(folder, lambda t: t.update({name: t[name].unsqueeze(1).contiguous()}))
-    assert torch.equal(checkpoint.load(folder)[0].state_dict()[name], wanted)
+    assert torch.equal(checkpoint.examine(folder).read()[0].state_dict()[name], wanted)
 
 
 FAULTS = {
@@ -99,7 +99,7 @@ def test_a_bad_value_in_the_config(folder, keys):
 def test_unknown_keys_are_reported_and_code_is_not_run(folder, caplog):
     (folder / "evil.py").write_text("raise SystemExit('ran')")
     config(folder, auto_map={"AutoModelForCausalLM": "evil.Evil"}, novelty=1)
-    checkpoint.load(folder)
+    checkpoint.examine(folder).read()
     assert "novelty" in caplog.text and "auto_map" not in caplog.text
 
 
@@ -118,7 +118,7 @@ def test_an_index_whose_file_is_gone(folder):
 
 def test_shards(folder):
     tensors = shard(folder)
-    model, _ = checkpoint.load(folder)
+    model, _ = checkpoint.examine(folder).read()
     assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in tensors.items())
 
 

@@ -51,7 +51,7 @@ def test_small_files_come_first_then_the_weights(hub, sharded):
         (hub.folder / "consolidated.safetensors").write_text("no part of the index")
         small, weights = [*small, checkpoint.INDEX], ["a.safetensors", "b.safetensors"]
     generation = [file.name for file in hub.folder.glob("generation_config.json")]
-    model, _ = checkpoint.load("org/model", revision="v1")
+    model, _ = checkpoint.examine("org/model", revision="v1").read()
     assert torch.equal(model.state_dict()[NAME], toy_model(**SMALL).state_dict()[NAME])
     assert hub.calls == [("v1", sorted(small + generation)), ("v1", weights)]
 

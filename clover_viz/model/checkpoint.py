@@ -26,17 +26,6 @@ SHOWN = 3  # names listed of many that are wrong
 log = logging.getLogger("clover_viz")
 
 
-def load(
-    path: str | os.PathLike,
-    device: str = "cpu",
-    dtype: str = "auto",
-    kernels: str = "auto",
-    revision: str | None = None,
-) -> tuple[CloverForCausalLM, KernelSet]:
-    """The model of a checkpoint, and the kernels it runs on: `examine`, then its weights."""
-    return examine(path, device, dtype, kernels, revision).read()
-
-
 @dataclass(frozen=True)
 class Examined:
     """A checkpoint that was found sound but for its weights, none of which was read yet.

@@ -30,7 +30,7 @@ def set_out(page: gr.Blocks, desk: Desk, controls: dict) -> None:
         moved = moves(_usual(desk, named.get("mode", DENOISE)), named, _usual(desk, DENOISE)["block_size"])
         updates = [gr.update(**_widened(moved[name], control)) if name in moved else gr.skip()
                    for name, control in controls.items()]  # fmt: skip
-        return [*updates, "block_size" in named]
+        return [*updates, True if "block_size" in named else gr.skip()]  # one may be chosen while the model loads
 
     async def follow(mode: str, block_size: int, chosen: bool):
         await _loaded(desk)
