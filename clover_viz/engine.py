@@ -10,14 +10,14 @@ from typing import Any
 
 import torch
 
-from clover_viz import generation_config
+from clover_viz import asked, generation_config
 from clover_viz.decoding.autoregressive import autoregress
 from clover_viz.decoding.denoise import denoise
 from clover_viz.decoding.passes import Passes, Request, milliseconds
-from clover_viz.decoding.rules import Adjustments, left_open
+from clover_viz.decoding.rules import left_open
 from clover_viz.decoding.speculative import speculate
 from clover_viz.decoding.stopwatch import Stopwatch
-from clover_viz.errors import ContextFull, UserError
+from clover_viz.errors import UserError
 from clover_viz.events import SCHEMA, Event, KernelChoice, PassCounts, Prefilled, RunFinished, RunStarted
 from clover_viz.model.graphs import check as check_graphs
 from clover_viz.model.graphs import choose as choose_steps
@@ -116,9 +116,9 @@ class Engine:
             check_block_size(settings, self.model.config.block_size)
             if self._steps is not self.model:
                 _check_buffers(settings.block_size, self.model.config.block_size)
-        prompt = self._encode(prompt_or_messages, raw)
+        prompt = asked.prompt_ids(self.tokenizer, prompt_or_messages, raw, self.model.config.vocab_size)
         request = self.request(prompt, settings, limits, top)
-        _check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
+        asked.check_room(request, settings.block_size if isinstance(settings, DenoiseSettings) else 1)
         return self._run(settings, limits, request, cancel, gate)
 
     def complete(self, *args, **kwargs) -> RunFinished:
@@ -212,50 +212,9 @@ class Engine:
             graphs=self.graphs,
         )
 
-    def _encode(self, prompt: str | Sequence[Any], raw: bool) -> tuple[int, ...]:
-        if not isinstance(prompt, (str, list, tuple)):
-            raise UserError(f"the prompt must be text or a list, got {type(prompt).__name__}")
-        if isinstance(prompt, str):
-            if raw:
-                ids = self.tokenizer.encode_raw(prompt)
-            else:
-                ids = self.tokenizer.chat([{"role": "user", "content": prompt}]) if prompt.strip() else []
-        elif raw:
-            ids = [_vocabulary_id(i, self.model.config.vocab_size) for i in prompt]
-        else:
-            ids = self.tokenizer.chat(list(prompt))
-        if not ids:
-            raise UserError("the prompt must hold at least one token, got none")
-        return tuple(ids)
-
     def request(self, prompt: tuple[int, ...], settings: Settings, limits: Limits, top: bool) -> Request:
-        """A run as the decoders see it: prompt ids, settings in force and limits. Raises UserError for a bias that the
-        tokenizer has no token for."""
-        think_open, think_close = (self.tokenizer.token_id(literal) for literal in ("<think>", "</think>"))
-        if settings.think_close_bias and think_close is None:
-            given = settings.think_close_bias
-            raise UserError(f"think_close_bias must be 0 for a tokenizer without </think>, got {given}")
-        return Request(
-            prompt=prompt,
-            max_new_tokens=limits.max_new_tokens,
-            context=self.model.config.max_position_embeddings,
-            end_ids=self.end_ids,
-            mask_token_id=self.model.config.mask_token_id,
-            seed=limits.seed,
-            temperature=settings.temperature,
-            adjustments=Adjustments(
-                repetition=settings.repetition_penalty,
-                presence=settings.presence_penalty,
-                frequency=settings.frequency_penalty,
-                stop_bias=settings.stop_bias,
-                think_close_bias=settings.think_close_bias,
-                end_ids=tuple(sorted(self.end_ids)),
-                think_open=think_open,
-                think_close=think_close,
-            ),
-            printable=self.tokenizer.printable,
-            top=top,
-        )
+        """A run as the decoders see it; `asked.build` with this engine's model and tokenizer."""
+        return asked.build(self.tokenizer, self.model.config, self.end_ids, prompt, settings, limits, top)
 
 
 def _finished(reason: str, transcript: Transcript, passes: PassCounts, seconds: float) -> RunFinished:
@@ -293,23 +252,7 @@ def _device(name: str) -> str:
     return str(name)
 
 
-def _check_room(request: Request, needed: int) -> None:
-    """Raises UserError when not even one block (or one token) fits behind the prompt."""
-    if len(request.prompt) + needed > request.context:
-        unit = "one token" if needed == 1 else f"one block of {needed}"
-        raise ContextFull(
-            f"the prompt must leave room for {unit} in the context of {request.context} positions, "
-            f"got a prompt of {len(request.prompt)} tokens"
-        )
-
-
 def _check_buffers(block_size: int, most: int) -> None:
     """Raises UserError for a block that the buffers of captured passes, `most` tokens long, cannot hold."""
     if block_size > most:
         raise UserError(f"block_size must be at most {most} with graphs=on, got {block_size}")
-
-
-def _vocabulary_id(value: Any, vocab_size: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < vocab_size:
-        raise UserError(f"raw prompt ids must be whole numbers in [0, {vocab_size}), got {value!r}")
-    return value

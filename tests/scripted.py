@@ -153,5 +153,10 @@ def engine(model, generation=None) -> Engine:
     return Engine(model, ByteTokenizer(), KernelChoice("reference", "scripted"), "scripted", generation)
 
 
+def prompt_tokens(text):
+    """How many tokens a user's turn makes."""
+    return len(ByteTokenizer().chat([{"role": "user", "content": text}]))
+
+
 def of(kind, events):
     return [event for event in events if isinstance(event, kind)]

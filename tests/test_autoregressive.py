@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from scripted import BYTE, END, MASK, OTHER_END, VOCAB, Clock, ScriptedModel, engine, ids, of, row
+from scripted import BYTE, END, MASK, OTHER_END, VOCAB, Clock, ScriptedModel, engine, ids, of, prompt_tokens, row
 
 from clover_viz.decoding.rules import draw, uniform
 from clover_viz.events import PassCounts, Prefilled, RunFinished, Text, TokenDecoded
@@ -65,7 +65,7 @@ def test_the_end_token_counts_against_the_limit_but_not_as_a_token(limit, reason
 @pytest.mark.parametrize("room", [1, 2, 5])
 def test_the_context_ends_the_run(room):
     model = ScriptedModel(ids("x" * 50))
-    model.config.max_position_embeddings = len(engine(model)._encode("hi", False)) + room
+    model.config.max_position_embeddings = prompt_tokens("hi") + room
     finished = run(model)[-1]
     assert (finished.reason, finished.tokens, finished.passes.decode) == ("length", room, room - 1)
 

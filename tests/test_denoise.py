@@ -16,6 +16,7 @@ from scripted import (
     engine,
     ids,
     of,
+    prompt_tokens,
     rows,
 )
 
@@ -291,7 +292,7 @@ def test_an_end_token_past_the_limit_is_trimmed_away(end_at, limit, reason, toke
 @pytest.mark.parametrize("room, blocks", [(4, 1), (5, 1), (7, 1), (8, 2), (11, 2)])
 def test_fewer_positions_than_a_block_end_the_run(room, blocks):
     model = ScriptedModel(ids("x" * 50), block_size=4)
-    prompt = len(engine(model)._encode("hi", False))
+    prompt = prompt_tokens("hi")
     model.config.max_position_embeddings = prompt + room
     finished = run(model)[-1]
     assert (finished.reason, finished.tokens, finished.passes.replay) == ("length", 4 * blocks, blocks - 1)

@@ -27,11 +27,12 @@ LAYERS = {
     "transcript": ("clover_viz/transcript.py", {"events"}, set()),
     "model_passes": ("clover_viz/model_passes.py", {"events"}, {"torch"}),
     "generation_config": ("clover_viz/generation_config.py", set(), set()),
+    "asked": ("clover_viz/asked.py", {"settings", "decoding"}, set()),
     "cores": ("clover_viz/cores.py", set(), {"torch"}),
     "engine": (
         "clover_viz/engine.py",
         {"events", "settings", "config", "tokenizer", "kernels", "kernel_folder", "model", "decoding", "transcript",
-         "model_passes", "generation_config"},
+         "model_passes", "generation_config", "asked"},
         {"torch"},
     ),
     "trace": ("clover_viz/trace/*.py", {"events", "settings"}, set()),

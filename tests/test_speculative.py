@@ -18,6 +18,7 @@ from scripted import (
     engine,
     ids,
     of,
+    prompt_tokens,
     row,
     rows,
 )
@@ -107,7 +108,7 @@ def test_the_whole_sequence_of_a_run():
 def test_the_time_of_a_pass_leaves_out_what_holds_it(monkeypatch):
     """Also where the context has no room for another round."""
     model = ScriptedModel(ids(LONG), lambda slot, known: 0.5, block_size=4)
-    model.config.max_position_embeddings = len(engine(model)._encode("hi", False)) + 7
+    model.config.max_position_embeddings = prompt_tokens("hi") + 7
     events = run(model, SpeculativeSettings(draft_steps=2), gate=Clock(model, monkeypatch).gate)
     kinds = [Prefilled, Drafted, Drafted, Verified, TokenDecoded, TokenDecoded]
     assert [(type(x), x.ms) for x in events if hasattr(x, "ms")] == [(kind, 250.0) for kind in kinds]
@@ -180,7 +181,7 @@ def test_one_token_takes_no_pass_after_prefill():
 def test_where_no_round_fits_the_causal_pass_goes_on_alone_to_the_contexts_end(room):
     def model():
         m = ScriptedModel(ids(LONG), block_size=4)
-        m.config.max_position_embeddings = len(engine(m)._encode("hi", False)) + room
+        m.config.max_position_embeddings = prompt_tokens("hi") + room
         return m
 
     finished = run(model())[-1]
