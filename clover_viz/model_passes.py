@@ -9,8 +9,11 @@ import torch
 from clover_viz.events import PassCounts
 
 
+SEGMENT = 512  # tokens of a prompt between two looks at `cancel`; a multiple of the model's own segments rounds alike
+
+
 class Cancelled(Exception):
-    """The run was cancelled; the pass that was due has not run."""
+    """The run was cancelled; the pass that was due has not run, or a prefill has read only the first of its segments."""
 
 
 class Remembered(NamedTuple):
@@ -59,9 +62,12 @@ class ModelPasses:
         if known is None or not known.begins(ids):
             known = Remembered(self._model.new_cache(), ())
         self._cache = known.cache
-        out = self._model.prefill(self._ids(ids[len(known.ids) :]), self._cache)
-        self._wait()
-        self._held = list(ids)
+        for start in range(len(known.ids), len(ids), SEGMENT):
+            if start > len(known.ids):
+                self._stop_if_cancelled()
+            out = self._model.prefill(self._ids(ids[start : start + SEGMENT]), self._cache)
+            self._wait()
+            self._held = list(ids[: start + SEGMENT])
         return Rows(out.logits, None)
 
     def preview(self, ids: Sequence[int], masked: Sequence[bool]) -> Rows:
@@ -100,12 +106,15 @@ class ModelPasses:
     def _begin(self, kind: str) -> None:
         if self._gate is not None and self._counts:
             self._gate()
-        if self._cancel is not None and self._cancel.is_set():
-            raise Cancelled
+        self._stop_if_cancelled()
         # Decays soon fall below fp32's normal range, where a CPU multiplies many times slower. A setting of the thread,
         # and a run may be resumed from another one: so before every pass.
         torch.set_flush_denormal(True)
         self._counts[kind] = self._counts.get(kind, 0) + 1
+
+    def _stop_if_cancelled(self) -> None:
+        if self._cancel is not None and self._cancel.is_set():
+            raise Cancelled
 
     def _ids(self, ids: Sequence[int]) -> torch.Tensor:
         return torch.tensor(ids, dtype=torch.long, device=self._model.device)

@@ -39,7 +39,7 @@ class ScriptedEngine:
     """`text` is cut into tokens of at most five characters; `pace` is steps a second.
 
     A message of the form `say: TEXT` is answered with TEXT, `fail: TEXT` raises in the middle of the run.
-    passes_after_cancel counts what a broken Stop would let through.
+    passes: how many there were in all; runs: of each, its messages and its settings.
     """
 
     def __init__(self, text: str, pace: float = 200.0, steps: int = 8):
@@ -47,8 +47,8 @@ class ScriptedEngine:
         self.name = "scripted"
         self.kernels = KernelChoice("reference", "no GPU is here")
         self.model = SimpleNamespace(device="cpu")
-        self.passes_after_cancel = 0
-        self.calls = []
+        self.passes = 0
+        self.calls, self.runs = [], []
         self.started = 0
         self._lock = threading.Lock()
         self.checkpoint = {}  # what a page finds to be usual here; runs take what they are given
@@ -64,6 +64,7 @@ class ScriptedEngine:
             raise UserError(f"the prompt must leave room in the context of {CONTEXT}, got a prompt of {len(prompt)}")
         settings = settings.in_force({})
         self.calls.append(messages)
+        self.runs.append((messages, settings, seed))
         return self._run(prompt, settings, max_new_tokens, seed, cancel, gate, top)
 
     def _run(self, prompt, settings, limit, seed, cancel, gate, top):
@@ -109,8 +110,7 @@ class _Scripted:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         self.due = max(self.due + 1 / self.engine.pace, time.perf_counter() - 0.1)
         time.sleep(max(0.0, self.due - time.perf_counter()))
-        if self.cancel is not None and self.cancel.is_set():
-            self.engine.passes_after_cancel += 1
+        self.engine.passes += 1
         return 1000 / self.engine.pace
 
     def denoise(self):

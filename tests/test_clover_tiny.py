@@ -10,7 +10,7 @@ from transformers.models.qwen3_5_moe.modeling_qwen3_5_moe import Qwen3_5MoeForCa
 
 from clover_viz.engine import Engine
 from clover_viz.events import Denoised
-from clover_viz.settings import AutoregressiveSettings, DenoiseSettings
+from clover_viz.settings import AutoregressiveSettings, DenoiseSettings, SpeculativeSettings
 from clover_viz.training.data import eval_prompts
 
 FOLDER = Path(__file__).parent.parent / "assets" / "clover-tiny"
@@ -83,10 +83,55 @@ def test_the_coreset_keeps_fewer_experts_than_are_touched(engine, prompts):
     assert sum(row.kept for row in rows) < sum(row.touched for row in rows)
 
 
-def test_the_same_seed_gives_the_same_events(engine, prompts):
-    settings = DenoiseSettings(temperature=0.7)
+MODES = (DenoiseSettings, SpeculativeSettings, AutoregressiveSettings)
+every_mode = pytest.mark.parametrize("mode", MODES, ids=[kind.mode for kind in MODES])
+
+
+@every_mode
+def test_the_same_seed_gives_the_same_events(engine, prompts, mode):
+    settings = mode(temperature=0.7)
     first, second = (list(engine.generate(prompts[0], settings, max_new_tokens=40, seed=5)) for _ in range(2))
     assert first == second
+
+
+def floats(value):
+    """Every float of an event that is no time, in order."""
+    if isinstance(value, dict):
+        untimed = (item for name, item in value.items() if name not in ("ms", "seconds", "tokens_per_second"))
+        return [number for item in untimed for number in floats(item)]
+    if isinstance(value, (list, tuple)):
+        return [number for item in value for number in floats(item)]
+    return [value] if isinstance(value, float) else []
+
+
+@every_mode
+def test_the_number_of_threads_changes_no_event(engine, prompts, mode):
+    def events(threads):
+        torch.set_num_threads(threads)
+        return [event.to_json_dict() for event in engine.generate(prompts[1], mode(), max_new_tokens=40)]
+
+    before = torch.get_num_threads()
+    try:
+        one, two = events(1), events(2)
+    finally:
+        torch.set_num_threads(before)
+    assert [event["event"] for event in one] == [event["event"] for event in two]
+    assert one[-1]["text"] == two[-1]["text"] and one[-1]["passes"] == two[-1]["passes"]
+    assert floats(one) == pytest.approx(floats(two), abs=1e-5) and len(floats(one)) > 20
+
+
+@every_mode
+def test_a_second_turn_is_that_of_the_same_messages_from_scratch(engine, prompts, monkeypatch, mode):
+    settings, messages, read = mode(), list(prompts[0]), []
+    messages.append({"role": "assistant", "content": engine.complete(messages, settings, 64).text})
+    messages.append({"role": "user", "content": "Make a JSON list of apple and plum."})
+    prefill = engine.model.prefill
+    monkeypatch.setattr(engine.model, "prefill", lambda ids, *more: read.append(len(ids)) or prefill(ids, *more))
+    on = engine.complete(messages, settings, 64)
+    engine._remembered = None
+    fresh = engine.complete(messages, settings, 64)
+    assert read[0] < read[1] == len(engine.tokenizer.chat(messages))
+    assert (on.text, on.tokens, on.reason, on.passes) == (fresh.text, fresh.tokens, fresh.reason, fresh.passes)
 
 
 def test_any_unicode_typed_in_survives(engine):

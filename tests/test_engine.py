@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -334,9 +335,23 @@ def test_a_run_may_change_threads_at_every_event():
 
 
 @pytest.mark.parametrize("settings", ALL, ids=MODE)
-def test_same_seed_same_events(settings):
-    model = ScriptedModel(ids("abcdefgh"), lambda slot, known: 0.9 - slot / 100)
-    assert collect(model, settings, max_new_tokens=8) == collect(model, settings, max_new_tokens=8)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_same_seed_same_events_whatever_else_draws(settings, temperature):
+    settings = replace(settings, temperature=temperature)
+    even = torch.zeros(261)
+    made = dict(preview_logits=lambda t, *_: even.repeat(len(t), 1), causal_logits=lambda at: even)
+    model = ScriptedModel([], **made) if temperature else ScriptedModel(ids("abcdefgh"), lambda slot, known: 0.9)
+
+    def events(seed):
+        torch.rand(3)  # a generator of everybody's, which no run may ask or move
+        before = torch.get_rng_state()
+        found = collect(model, settings, max_new_tokens=8, seed=seed)
+        assert torch.equal(torch.get_rng_state(), before)
+        return found
+
+    assert events(5) == events(5)
+    if temperature:
+        assert events(5)[-1].text != events(6)[-1].text
 
 
 @pytest.mark.parametrize("settings", ALL, ids=MODE)
@@ -540,6 +555,37 @@ def test_a_second_turn_of_the_real_model_equals_a_fresh_run(real, settings):
     assert on[-1].text == fresh[-1].text and on[-1].passes == fresh[-1].passes
     for one, other in zip(of(TokenDecoded, on), of(TokenDecoded, fresh)):
         assert one.probability == pytest.approx(other.probability, abs=1e-4)
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["a new text", "a text that goes on"])
+@pytest.mark.parametrize("cache", ["own", "static"])
+def test_stop_ends_the_reading_of_a_long_prompt(real, request, monkeypatch, cache, known):
+    if cache == "static":
+        request.getfixturevalue("graphs_on")
+    settings, cancel = AutoregressiveSettings(), threading.Event()
+    eng, fresh = (Engine(real.model, ByteTokenizer(), real.model.kernels) for _ in range(2))
+    monkeypatch.setattr("clover_viz.model_passes.SEGMENT", 8)
+    begun = []
+    if known:
+        eng.complete("hi, ", settings, 6, raw=True)
+        begun = list(eng._remembered.ids)
+    prompt = begun + ids("a prompt of more than three segments")
+    prefill, read = real.model.prefill, []
+
+    def reading(tokens, *given, **named):
+        read.extend(tokens.tolist())
+        if len(read) == 16:
+            cancel.set()
+        return prefill(tokens, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(real.model, "prefill", reading)
+        events = list(eng.generate(prompt, settings, 6, raw=True, cancel=cancel))
+    assert read == prompt[len(begun) :][:16]
+    assert (events[-1].reason, events[-1].passes) == ("cancelled", PassCounts(prefill=1)) and not of(Prefilled, events)
+    assert list(eng._remembered.ids) == begun + read  # and the next run reads on from there
+    again = eng.complete(prompt, settings, 6, raw=True)
+    assert again.text == fresh.complete(prompt, settings, 6, raw=True).text and again.tokens == 6
 
 
 @pytest.fixture

@@ -47,6 +47,23 @@ def test_cases(mass, top_p, kept):
     assert allowed.nonzero().flatten().tolist() == kept
 
 
+def tied(experts):
+    """Router logits as bf16 holds them near 3: many are equal."""
+    return (torch.randn(33, experts, generator=torch.Generator().manual_seed(experts)) + 3).bfloat16()
+
+
+@pytest.mark.parametrize("experts, top_k", [(16, 4), (32, 4), (256, 8), (8, 8)])
+def test_equal_probabilities_go_to_the_lower_expert(experts, top_k):
+    logits = tied(experts)
+    assert any(len(set(row.topk(top_k).values.tolist())) < top_k for row in logits)
+    best = [sorted(range(experts), key=lambda e: (-row[e].item(), e))[:top_k] for row in logits]
+    assert route(logits, top_k).experts.tolist() == best
+    assert route_coreset(logits, top_k, 1.0).experts.tolist() == best
+    equal = torch.zeros(3, experts)
+    assert route(equal, top_k).experts.tolist() == [list(range(top_k))] * 3
+    assert route_coreset(equal, top_k, 0.5).experts[:, : top_k // 2].tolist() == [list(range(top_k // 2))] * 3
+
+
 def test_a_share_may_lie_in_a_tensor():
     """The same decisions to the bit, whether or not the number is known when the call is made."""
     logits = torch.randn(200, 32, 64, generator=torch.Generator().manual_seed(9)) * 2

@@ -1,6 +1,7 @@
 """Self-speculative mode against a model whose logits are written down, and against autoregression on a real one."""
 
 import threading
+from contextlib import contextmanager, nullcontext
 
 import pytest
 import torch
@@ -45,6 +46,8 @@ from clover_viz.settings import AutoregressiveSettings, SpeculativeSettings
 A, B, C, D = (BYTE + ord(c) for c in "abcd")
 P = pytest.approx(0.99, rel=1e-4)
 LONG = "abcdefghijklmnopqrstuvwxyz" * 4
+WAYS = [{}, {"accept_rule": "threshold"}, {"draft_steps": 3}]
+every_way = pytest.mark.parametrize("way", WAYS, ids=["exact", "threshold", "draft_steps"])
 
 
 def run(model, settings=SpeculativeSettings(), prompt="hi", **options):
@@ -148,11 +151,12 @@ def test_every_round_keeps_its_accepted_drafts_and_one_more(size, pattern):
 @pytest.mark.parametrize("end_id", [END, OTHER_END])
 @pytest.mark.parametrize("at", range(10))
 @pytest.mark.parametrize("drafts", ["right", "wrong"])
-def test_an_end_token_anywhere_ends_the_text_before_it(at, end_id, drafts):
+@every_way
+def test_an_end_token_anywhere_ends_the_text_before_it(at, end_id, drafts, way):
     answer = ids("abcdefghi"[:at]) + [end_id] + ids("never shown, never kept")
     draft = None if drafts == "right" else drafting(lambda place: (FILLER, 0.5))
     model = ScriptedModel(answer, preview_logits=draft, block_size=4, eos_token_id=[END, OTHER_END])
-    events = run(model)
+    events = run(model, SpeculativeSettings(**way))
     finished = events[-1]
     assert (finished.reason, finished.text, finished.tokens) == ("end", "abcdefghi"[:at], at)
     assert "".join(x.delta for x in of(Text, events)) == finished.text
@@ -162,9 +166,13 @@ def test_an_end_token_anywhere_ends_the_text_before_it(at, end_id, drafts):
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 64])
 @pytest.mark.parametrize("size", [4, 32])
-def test_a_round_that_overshoots_the_limit_is_trimmed(limit, size):
-    model = ScriptedModel(ids(LONG))
-    events = run(model, SpeculativeSettings(block_size=size), max_new_tokens=limit)
+@pytest.mark.parametrize("behind", [FILLER, END])
+@every_way
+def test_a_round_that_overshoots_the_limit_is_trimmed(limit, size, behind, way):
+    """Also where the text would have ended just there: the limit comes first."""
+    answer = ids(LONG)[:limit] + [behind] + ids(LONG)[limit + 1 :] if behind == END else ids(LONG)
+    model = ScriptedModel(answer)
+    events = run(model, SpeculativeSettings(block_size=size, **way), max_new_tokens=limit)
     finished = events[-1]
     assert (finished.reason, finished.text, finished.tokens) == ("length", LONG[:limit], limit)
     assert finished.passes.verify == finished.passes.preview == -(-(limit - 1) // size)
@@ -193,8 +201,10 @@ def test_where_no_round_fits_the_causal_pass_goes_on_alone_to_the_contexts_end(r
 
 @pytest.mark.parametrize("stop", ["ef", "defghi", "a", "z"])
 @pytest.mark.parametrize("size", [2, 4, 8])
-def test_stop_strings_form_across_slots_and_rounds(stop, size):
-    events = run(ScriptedModel(ids(LONG[:26]) + [END], block_size=8), SpeculativeSettings(block_size=size), stop=stop)
+@every_way
+def test_stop_strings_form_across_slots_and_rounds(stop, size, way):
+    settings = SpeculativeSettings(block_size=size, **way)
+    events = run(ScriptedModel(ids(LONG[:26]) + [END], block_size=8), settings, stop=stop)
     assert (events[-1].reason, events[-1].text) == ("stop", LONG[: LONG.index(stop)])
     assert "".join(x.delta for x in of(Text, events)) == events[-1].text
 
@@ -210,16 +220,44 @@ def test_characters_across_rounds_arrive_whole(text, right):
     assert not any("\ufffd" in delta for delta in deltas)
 
 
-def test_the_mask_is_never_drafted_nor_chosen():
+@pytest.mark.parametrize("more", [*WAYS, {"temperature": 0.8}, {"presence_penalty": -1.5}])
+def test_the_mask_is_never_drafted_nor_chosen(more):
     def fond(*_):
-        logits = row(A)
+        logits = row(A, 1.0)
         logits[MASK] = 50.0
         return logits
 
     model = ScriptedModel([], preview_logits=lambda t, *_: torch.stack([fond()] * len(t)), causal_logits=fond)
-    events = run(model, max_new_tokens=40)
+    events = run(model, SpeculativeSettings(**more), max_new_tokens=40)
     assert events[-1].text == "a" * 40
-    assert all(c.probability == P for x in of(Verified, events) for c in x.checks)  # the mask takes no share
+    assert all(c.probability == pytest.approx(1) for x in of(Verified, events) for c in x.checks)  # the mask has no share
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("where", ["preview", "before the refused draft", "behind it"])
+def test_logits_that_are_no_numbers_end_the_run_and_not_the_next(bad, where):
+    answer = ids("abcdefgh") + [END]
+    refused = drafting(lambda at: (FILLER if at == 2 else answer[min(at, 8)], 0.5))
+    sick = {"preview": None, "before the refused draft": 1, "behind it": 3}[where]
+
+    def preview(*given):
+        found = refused(*given)
+        if where == "preview":
+            found[1, A] = bad
+        return found
+
+    def causal(at):
+        found = row(answer[min(at, 8)])
+        if at == sick:
+            found[A] = bad
+        return found
+
+    model = ScriptedModel(answer, preview_logits=preview, causal_logits=causal, block_size=4)
+    eng = engine(model)
+    with pytest.raises(FloatingPointError, match="the model's logits are not finite at position"):
+        eng.complete("hi", SpeculativeSettings())
+    model.preview_logits = model.causal_logits = None
+    assert eng.complete("hi", SpeculativeSettings()).text == "abcdefgh"
 
 
 @pytest.mark.parametrize("after", range(1, 6))
@@ -317,14 +355,19 @@ def test_the_threshold_rule_is_greedy_only():
 # Temperature and adjustments
 
 
-def test_draft_and_verify_draw_alike():
-    """Where preview and causal pass agree, so do their samples: nothing is rejected, at any temperature."""
-    flat = torch.zeros(VOCAB)
-    model = ScriptedModel([], preview_logits=lambda t, *_: flat.repeat(len(t), 1), causal_logits=lambda at: flat)
-    events = run(model, SpeculativeSettings(temperature=0.8, block_size=8), max_new_tokens=33, seed=4)
+@pytest.mark.parametrize("temperature", [0.5, 0.8, 1.5])
+def test_draft_and_verify_draw_alike(temperature):
+    """Where preview and causal pass agree, so do their samples: nothing is rejected, at any temperature. Were one side
+    drawn at another temperature, its draws would be others: the logits are far from flat."""
+    slope = torch.linspace(-3.0, 3.0, VOCAB)[torch.randperm(VOCAB, generator=torch.Generator().manual_seed(1))]
+    slope[[END, OTHER_END]] = -9.0
+    model = ScriptedModel([], preview_logits=lambda t, *_: slope.repeat(len(t), 1), causal_logits=lambda at: slope)
+    events = run(model, SpeculativeSettings(temperature=temperature, block_size=8), max_new_tokens=33, seed=4)
     assert [x.accepted for x in of(Verified, events)] == [7] * 4
-    alone = run(model, AutoregressiveSettings(temperature=0.8), max_new_tokens=33, seed=4)
+    alone = run(model, AutoregressiveSettings(temperature=temperature), max_new_tokens=33, seed=4)
     assert events[-1].text == alone[-1].text and len(set(alone[-1].text)) > 5
+    other = run(model, AutoregressiveSettings(temperature=temperature + 0.2), max_new_tokens=33, seed=4)
+    assert other[-1].text != alone[-1].text
 
 
 def test_penalties_act_on_draft_and_verify_row_by_row():
@@ -352,15 +395,48 @@ def toy():
     return Engine(model, ByteTokenizer(), KernelChoice("reference", "toy"), "toy")
 
 
+@contextmanager
+def foretold(toy, answer, wrong=lambda at: at % 5 == 3):
+    """Previews of the real model with other logits: they draft `answer` (the ids of a response), but for the places
+    that are `wrong`. Random weights alone hardly ever draft what they then verify."""
+    preview, base = toy.model.preview, {}
+
+    def drafts(tokens, masked, cache, coreset_top_p):
+        out = preview(tokens, masked, cache, coreset_top_p)
+        start = cache.length - base.setdefault(id(cache), cache.length)
+        wanted = (FILLER if wrong(at) or at >= len(answer) else answer[at] for at in range(start, start + len(tokens)))
+        return out._replace(logits=rows(*((token, 0.999) for token in wanted)))
+
+    toy.model.preview = drafts
+    try:
+        yield
+    finally:
+        del toy.model.preview
+
+
+def response(toy, *given, **named):
+    """The ids of a response, without the end token, and its last event."""
+    events = list(toy.generate(*given, **named))
+    return [x.token_id for x in of(TokenDecoded, events)], events[-1]
+
+
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("size", [2, 4, 8])
 @pytest.mark.parametrize("more", [{}, {"draft_steps": 2}, {"presence_penalty": 0.7, "repetition_penalty": 1.2}])
-def test_exact_is_autoregression(toy, temperature, size, more):
+@pytest.mark.parametrize("drafts", ["own", "mostly right"])
+def test_exact_is_autoregression(toy, temperature, size, more, drafts):
     penalties = {name: value for name, value in more.items() if "penalty" in name}
     for seed, prompt in enumerate(("x", "a longer prompt than the other", "né 漢")):
-        fast = toy.complete(prompt, SpeculativeSettings(size, temperature=temperature, **more), 40, seed=seed)
-        slow = toy.complete(prompt, AutoregressiveSettings(temperature=temperature, **penalties), 40, seed=seed)
+        given = AutoregressiveSettings(temperature=temperature, **penalties), 40
+        answer, slow = response(toy, prompt, *given, seed=seed)
+        settings = SpeculativeSettings(size, temperature=temperature, **more)
+        with foretold(toy, answer) if drafts == "mostly right" else nullcontext():
+            events = list(toy.generate(prompt, settings, 40, seed=seed))
+        fast = events[-1]
         assert (fast.text, fast.tokens, fast.reason) == (slow.text, slow.tokens, slow.reason)
+        if drafts == "mostly right" and not penalties:  # which weigh on drafts, too
+            accepted = [x.accepted for x in of(Verified, events)]
+            assert sum(accepted) > len(accepted) / 2 and min(accepted) < size - 1
 
 
 def test_exact_is_autoregression_up_to_the_contexts_end(toy):
@@ -370,18 +446,23 @@ def test_exact_is_autoregression_up_to_the_contexts_end(toy):
 
 
 def test_two_rejection_histories_of_one_text_leave_one_state(toy):
-    """Blocks of 2 and of 8 reject at different places; what is remembered of the common text is the same."""
-    states = []
-    for size in (2, 8):
+    """Drafts go wrong at different places of the same text; what is remembered of it is the same."""
+    answer, _ = response(toy, "state", AutoregressiveSettings(), 26)
+    states, histories = [], []
+    for wrong in (lambda at: at % 5 == 3, lambda at: at % 7 == 2):
         spied = []
         new_cache = toy.model.new_cache
-        toy.model.new_cache = lambda: spied.append(new_cache()) or spied[-1]
+        toy.model.new_cache = lambda spied=spied: spied.append(new_cache()) or spied[-1]
         try:
-            toy.complete("state", SpeculativeSettings(size), 25)
+            with foretold(toy, answer, wrong):
+                events = list(toy.generate("state", SpeculativeSettings(8), 26))
         finally:
             toy.model.new_cache = new_cache
         states.append(spied[0])
+        histories.append([x.accepted for x in of(Verified, events)])
     narrow, wide = states
+    one, other = histories
+    assert one != other and 0 < min(map(max, histories)) and one[0] == 2 and other[0] == 1
     assert narrow.length == wide.length
     for one, other in zip(narrow.layers, wide.layers):
         for name in ("state", "ring", "k", "v"):

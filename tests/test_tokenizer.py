@@ -54,6 +54,16 @@ def byte_level(tmp_path_factory):
     return Tokenizer.load(folder)
 
 
+def test_code_beside_a_tokenizer_is_not_run(tmp_path):
+    save_tokenizer(train_tokenizer(corpus_texts(Corpus(0), 100), vocab_size=600), tmp_path)
+    (tmp_path / "evil.py").write_text("raise SystemExit('ran')")
+    told = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    told |= {"auto_map": {"AutoTokenizer": ["evil.Evil", "evil.Evil"]}, "tokenizer_class": "Evil"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(told))
+    tokenizer = Tokenizer.load(tmp_path)
+    assert tokenizer.decode(tokenizer.encode_raw("as ever")) == "as ever"
+
+
 @pytest.fixture(params=["tiny", "byte_level"])
 def tok(request):
     return request.getfixturevalue(request.param)

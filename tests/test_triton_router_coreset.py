@@ -54,6 +54,13 @@ def test_fewer_experts_than_k():
     assert torch.equal(found.weights, torch.tensor([[1.0, 0, 0, 0]] * 4))
 
 
+@pytest.mark.parametrize("tokens, experts, top_k", [(1, 256, 8), (32, 256, 8), (5, 32, 4)])
+def test_ties_go_where_they_go_in_the_reference(tokens, experts, top_k):
+    logits = (random(tokens, experts, seed=8) + 3).bfloat16()
+    same(kernel.route(logits, top_k), reference.route(logits, top_k))
+    same(kernel.route_coreset(logits, top_k, 0.9), reference.route_coreset(logits, top_k, 0.9))
+
+
 def test_ties_take_the_lower_index():
     """Sums of sixteenths are exact: all experts weigh the same, and the cut falls after the eighth."""
     found = kernel.route_coreset(torch.zeros(3, 16), 16, 0.5)

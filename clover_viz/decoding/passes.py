@@ -153,7 +153,8 @@ def _without(logits: torch.Tensor, mask_token_id: int) -> torch.Tensor:
 
 
 def _shown(ids: list[int], probabilities: list[float], printable: Callable[[int], str]) -> tuple[TopToken, ...]:
-    return tuple(TopToken(i, printable(i), nine_digits(p)) for i, p in zip(ids, probabilities))
+    ranked = sorted(zip(ids, probabilities), key=lambda pair: (-pair[1], pair[0]))  # as the choice: ties to the lower id
+    return tuple(TopToken(i, printable(i), nine_digits(p)) for i, p in ranked)
 
 
 def _first_bad(positions: Sequence[int], confidences: Sequence[float]) -> int:

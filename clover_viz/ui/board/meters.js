@@ -6,7 +6,7 @@ class Meters {
       ["per", "tokens / pass"],
       ["round", "tokens / round"],
       ["rate", "tokens / s"],
-      ["passes", "passes"],
+      ["passes", "passes after prefill"],
       ["kept", "experts kept"],
       ["rerouted", "re-routed"],
     ]) {

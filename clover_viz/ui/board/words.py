@@ -84,7 +84,7 @@ BOARD = {
     "tokens / pass": "token / 前向",
     "tokens / round": "token / 轮",
     "tokens / s": "token / 秒",
-    "passes": "前向次数",
+    "passes after prefill": "预填充后的前向",
     "experts kept": "保留专家",
     "re-routed": "改道",
     "{n} round | {n} rounds": "{n} 轮",
