@@ -11,7 +11,7 @@ from clover_viz.bench.timing import Side, ratio, take_turns
 from clover_viz.settings import DenoiseSettings
 from clover_viz.trace.store import record
 
-ROUNDS = 15
+ROUNDS = 45  # a run takes a fraction of a second, and a round differs from the next by far more than recording costs
 FILES = {"recorded": "run.jsonl", "recorded, gzipped": "run.jsonl.gz"}
 ALONE = "not recorded"
 TOLD = "with three candidates a slot"
