@@ -455,6 +455,7 @@ def test_a_page_that_is_closed_leaves_the_model_to_others(browser, visitor, addr
         other.begins(lambda: other.send("say: " + "omega " * 90))
         other.hears({"runs": "Block 1", "waits": "1 run ahead", "is held": "Held"}[while_it])
     if while_it == "waits":
+        visitor.page.wait_for_timeout(2000)  # a connection's end is not heard of at once
         visitor.page.locator("#stop").click()
         visitor.until("stopped")
         visitor.ready()

@@ -79,7 +79,7 @@ class Oracle(ScriptedModel):
         self.config.num_experts, self.config.num_experts_per_tok, self.dtype = 16, 4, torch.float32
 
     def prefill(self, tokens, cache):
-        self.answer = self.known[tuple(tokens.tolist())]
+        self.answer = self.known.get((*cache.tokens, *tokens.tolist()), [])  # none before the last part of a long one
         return super().prefill(tokens, cache)
 
     def named_parameters(self):

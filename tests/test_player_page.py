@@ -117,12 +117,12 @@ def test_the_keyboard_moves_and_plays(sheet, tmp_path):
 
 
 def test_two_runs_move_together(sheet, tmp_path):
-    pair = [recorded()[f"agent-{mode}.jsonl.gz"].recording for mode in ("denoise", "autoregressive")]
+    pair = [recorded()[f"list-{mode}.jsonl.gz"].recording for mode in ("denoise", "autoregressive")]
     show(sheet, tmp_path, *pair, title="Compared")
     sheet.evaluate("player.scrub(4)")
     passes = "player.lanes.map((lane) => lane.board.fold.passesAfterPrefill)"
     assert sheet.evaluate(passes) == [4, 4]
-    longest = recorded()["agent-autoregressive.jsonl.gz"].events[-1].passes.after_prefill
+    longest = recorded()["list-autoregressive.jsonl.gz"].events[-1].passes.after_prefill
     assert f"Pass 4 of {longest}" in sheet.locator(".cv-reading").text_content()
     sheet.get_by_role("button", name="Milliseconds").click()
     ms = sheet.evaluate("player.lanes.map((lane) => lane.board.fold.ms)")
