@@ -883,10 +883,11 @@ def test_generate_stops_when_its_caller_does(address, engine):
 
     engine.pace = 5
     job = Client(address, verbose=False).submit(prompt=LONG, api_name="/generate")
-    for _ in range(100):
+    for _ in range(200):
         time.sleep(0.05)
-        if engine._lock.locked():
+        if job.outputs():  # from here on its caller can say which run is meant
             break
+    assert engine._lock.locked()
     job.cancel()
     assert engine._lock.acquire(timeout=2)
     engine._lock.release()
