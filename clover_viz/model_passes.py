@@ -13,7 +13,7 @@ SEGMENT = 512  # tokens of a prompt between two looks at `cancel`; a multiple of
 
 
 class Cancelled(Exception):
-    """The run was cancelled; the pass that was due has not run, or a prefill has read only the first of its segments."""
+    """The run was cancelled; the pass that was due has not run, or a prefill has read only its first segments."""
 
 
 class Remembered(NamedTuple):

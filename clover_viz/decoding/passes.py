@@ -153,7 +153,7 @@ def _without(logits: torch.Tensor, mask_token_id: int) -> torch.Tensor:
 
 
 def _shown(ids: list[int], probabilities: list[float], printable: Callable[[int], str]) -> tuple[TopToken, ...]:
-    ranked = sorted(zip(ids, probabilities), key=lambda pair: (-pair[1], pair[0]))  # as the choice: ties to the lower id
+    ranked = sorted(zip(ids, probabilities), key=lambda pair: (-pair[1], pair[0]))  # ties as in the choice
     return tuple(TopToken(i, printable(i), nine_digits(p)) for i, p in ranked)
 
 

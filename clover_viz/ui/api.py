@@ -44,9 +44,9 @@ def endpoint(desk: Desk):
     ) -> AsyncIterator[str]:
         """Streams a run's events, from run_started to run_finished, each as the text of one JSON object.
 
-        A setting left out, or None, is the checkpoint's own (the block that a CPU speculates with: 16), or exact, 0.9, 0.6
-        and 1 of the four that only drafting has; one that the mode lacks is an error. `coreset` false takes the coreset
-        away. With `raw` the prompt is no message but a text that the model goes on from.
+        A setting left out, or None, is the checkpoint's own (the block that a CPU speculates with: 16), or exact, 0.9,
+        0.6 and 1 of the four that only drafting has; one that the mode lacks is an error. `coreset` false takes the
+        coreset away. With `raw` the prompt is no message but a text that the model goes on from.
         """
         try:
             if not prompt.strip():
@@ -64,7 +64,8 @@ def endpoint(desk: Desk):
             given = {name: value for name, value in given.items() if value is not None}
             if not coreset:
                 if "coreset_top_p" in given:
-                    raise ValueError(f"coreset_top_p must be left out without the coreset, got {given['coreset_top_p']}")
+                    top_p = given["coreset_top_p"]
+                    raise ValueError(f"coreset_top_p must be left out without the coreset, got {top_p}")
                 given["coreset_top_p"] = None
             settings = settings_for(mode, given)
             limits = limits_of(max_new_tokens, seed)
