@@ -52,7 +52,7 @@ def losses(model, batch: MicroBatch, end_id: int, joint: bool, seed: int, follow
 
 
 def predicted(batch: MicroBatch, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows (text, place) whose next token is asked for: before every answer token, and before some of a prompt's."""
+    """The rows (text, place) whose next token is asked for: before every answer token, before some of a prompt's."""
     drawn = torch.rand(batch.ids.shape, generator=generator) < PROMPT_SHARE
     asked = (batch.answer | drawn) & (batch.weight > 0)
     return asked[:, 1:].nonzero(as_tuple=True)
