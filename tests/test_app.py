@@ -381,6 +381,36 @@ def test_examples_run_at_a_press_with_their_tools(visitor, engine):
     ]
 
 
+def test_an_example_begins_a_conversation_and_leaves_what_is_being_written(visitor, engine):
+    visitor.ask("say: before")
+    visitor.page.locator("#prompt textarea").fill("half a thought")
+    for example in EXAMPLES:
+        visitor.begins(visitor.page.get_by_role("button", name=example.name).click)
+        visitor.until("finished")
+        visitor.ready()
+        assert engine.calls[-1] == (example.prompt if example.raw else example.messages)
+        assert visitor.page.locator(".cv-answer").count() == 1
+        if example is EXAMPLES[0]:
+            visitor.more_settings()  # filled in while nobody saw it
+        assert visitor.page.locator("#system textarea").input_value() == example.system
+    assert visitor.page.locator("#prompt textarea").input_value() == "half a thought"
+    assert not visitor.page.get_by_label("Go on from the message").is_checked()
+
+
+def test_an_example_that_cannot_begin_leaves_the_conversation(visitor, engine):
+    visitor.more_settings()
+    visitor.ask("say: before")
+    visitor.page.get_by_label("Step by step").check()
+    visitor.begins(lambda: visitor.send("say: " + "word " * 40))
+    visitor.page.get_by_role("button", name=EXAMPLES[0].name).click()
+    visitor.page.wait_for_selector(".toast-body")
+    assert "A run is going in this conversation" in visitor.page.locator(".toast-body").inner_text()
+    assert visitor.page.locator(".cv-answer").count() == 2
+    assert visitor.page.locator("#system textarea").input_value() == ""
+    visitor.page.locator("#stop").click()
+    visitor.until("stopped")
+
+
 def test_a_hundred_rounds_stay_inside_the_board(visitor):
     visitor.page.get_by_label("Draft and verify").check()
     visitor.page.locator("#block_size label", has_text="4").first.click()

@@ -95,8 +95,9 @@ def test_blocks_begin_where_denoising_opens_them_and_here_and_there(batch):
     opened = torch.zeros(batch.ids.shape, dtype=torch.bool)
     for row, answer in enumerate(batch.answer.tolist()):
         for place, wanted in enumerate(answer):
+            if wanted and not (place and answer[place - 1]):
+                begun = place
             if wanted:
-                begun = begun if place and answer[place - 1] else place
                 opened[row, place] = (place - begun) % CHUNK == 0
     others = batch.answer & ~opened
     assert share[opened].mean().item() == pytest.approx(OPENED, abs=0.02) and share[opened].min() > 0.6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from html import escape
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 import gradio as gr
 
 from clover_viz.events import Event
-from clover_viz.examples import EXAMPLES
+from clover_viz.examples import EXAMPLES, Example
 from clover_viz.ui.api import FULL, shown
 from clover_viz.ui.charts.panel import charts_panel
 from clover_viz.ui.chat.knobs import fit, make_controls
@@ -41,7 +40,6 @@ RECALL = f"""(_, session) => {{
 {asset("memory.js")}
 return [recalled("talk") || "", session];
 }}"""
-PRESS_SEND = """() => { setTimeout(() => document.querySelector("#send").click(), 0); }"""
 
 
 class Chat(NamedTuple):
@@ -82,14 +80,19 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
             controls = make_controls()
 
     inputs, names = [*controls.values()], tuple(controls)
-    started = {"outputs": [prompt, talk, send, stop], **RUNS}  # queued: Gradio shows no error of an unqueued one
+    taken = [talk, send, stop]
+    started = {"trigger_mode": "once", **RUNS}  # queued: Gradio shows no error of an unqueued one
     first = gr.on(
-        [prompt.submit, send.click], _begin(desk, names), [session, prompt, speed, *inputs],
-        trigger_mode="once", **started,
+        [prompt.submit, send.click], _begin(desk, names), [session, prompt, speed, *inputs], [prompt, *taken],
+        **started,
     )  # fmt: skip
     first.success(None, None, controls["raw"], js="() => false", **QUICK)  # it was said of that message
-    again = retry.click(_again(desk, names), [session, speed, *inputs], trigger_mode="once", **started)
-    for began in (first, again):
+    again = retry.click(_again(desk, names), [session, speed, *inputs], taken, **started)
+    offered = [
+        offer.click(_offer(desk, names, example), [session, speed, *inputs], [controls["system"], *taken], **started)
+        for offer, example in zip(offers, EXAMPLES, strict=True)
+    ]
+    for began in (first, again, *offered):
         streamed = began.success(_stream(page), [session], [board, talk], **RUNS)
         for ended in (streamed.then, streamed.failure):  # `then` is not reached after an error
             ended(_finish, [session], [send, stop, board], **QUICK)
@@ -97,10 +100,6 @@ def chat_tab(page: gr.Blocks, desk: Desk) -> Chat:
     speed.change(_set_speed, [session, speed], [onward], **QUICK)
     onward.click(_next, [session], None, **QUICK)
     clear.click(_clear, [session], [board, talk], **QUICK)
-    for button, example in zip(offers, EXAMPLES):
-        fill = f"() => {json.dumps([example.prompt, example.system, example.raw])}"
-        filled = button.click(None, None, [prompt, controls["system"], controls["raw"]], js=fill, **QUICK)
-        filled.then(None, js=PRESS_SEND, **QUICK)
     page.load(_restore, [saved, session], [talk], js=RECALL, **QUICK)
     fit(controls)
     board.gap(_resend, [session], [board], **QUICK)
@@ -130,9 +129,28 @@ def _again(desk: Desk, names: tuple[str, ...]):
         except gr.Error:
             session.turns.append(turn)
             raise
-        return gr.skip(), session.view(), *_buttons(running=True)
+        return session.view(), *_buttons(running=True)
 
     return again
+
+
+def _offer(desk: Desk, names: tuple[str, ...], example: Example):
+    """An example begins a conversation: in one that goes before, with other tools, it would show something else."""
+
+    def offer(session: Session, request: gr.Request, speed: str, *values):
+        shelve(session)
+        before, held = session.turns, dict(zip(names, values, strict=True))
+        if not session.busy():
+            session.turns = []
+        try:
+            held |= {"system": example.system, "raw": example.raw}
+            _prepare(desk, session, request, example.prompt, speed, held)
+        except gr.Error:
+            session.turns = before
+            raise
+        return example.system, session.view(), *_buttons(running=True)
+
+    return offer
 
 
 def _prepare(desk: Desk, session: Session, request: gr.Request, prompt: str, speed: str, controls: dict) -> None:
