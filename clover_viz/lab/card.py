@@ -241,9 +241,10 @@ Requests are worded in the ways of the tables and in {patterns:,} patterns with 
 shares three quarters of its words with a held-out wording of the same request. Training differs from the held-out
 prompts in its shares of what is learnt last: conversations have more requests, more of them fit no listed tool
 ({100 * MORE_DECLINES[0]:.0f} % of the rounds that are no follow-up, held out {100 * DECLINES[0]:.0f} %) or lack an
-argument that the model then asks for ({100 * MORE_DECLINES[2]:.0f} %, held out {100 * DECLINES[2]:.0f} %), and fewer
-calls are followed by their result ({100 * FEWER_RESULTS[1]:.0f} %, held out {100 * RESULTS[1]:.0f} %; of a
-conversation's last call {100 * FEWER_RESULTS[0]:.0f} % and {100 * RESULTS[0]:.0f} %). A token of prose counts
+argument that the model then asks for ({100 * MORE_DECLINES[2]:.0f} %, held out {100 * DECLINES[2]:.0f} %; the first
+3,194 steps were taken with 15 % and 18 % of these), and fewer calls are followed by their result
+({100 * FEWER_RESULTS[1]:.0f} %, held out {100 * RESULTS[1]:.0f} %; of a conversation's last call
+{100 * FEWER_RESULTS[0]:.0f} % and {100 * RESULTS[0]:.0f} %). A token of prose counts
 {PROSE_WORTH:g} of any other in both losses: most of what a book says next cannot be foreseen, and would make up nearly
 all of the loss.
 

@@ -27,7 +27,7 @@ MAX_CHARS, MORE_CHARS = 800, 1000  # no further request after this: most convers
 
 
 # Of the rounds that are no follow-up: a request no tool fits, small talk, a request without a needed argument.
-DECLINES, MORE_DECLINES = (0.08, 0.05, 0.11), (0.15, 0.05, 0.18)
+DECLINES, MORE_DECLINES = (0.08, 0.05, 0.11), (0.10, 0.05, 0.15)
 # Requests of a conversation, and how many calls a result answers (of the last call, of others): in training more and
 # fewer, since a call without a result is what a visitor of the page sees, and the sentence about one is learnt soon.
 ROUNDS, MORE_ROUNDS = (1, 2, 3, 3, 4, 5), (1, 2, 3, 4, 5, 6, 7)

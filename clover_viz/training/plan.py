@@ -20,7 +20,7 @@ class Plan:
     """
 
     causal_steps: int = 2400
-    joint_steps: int = 2800
+    joint_steps: int = 3100
     follow_from: int = 2900  # from this step a second masking may be what the model itself leaves (`maskings.py`)
     accumulate: int = 2
     rate: float = 2.5e-3
@@ -28,7 +28,7 @@ class Plan:
     embedding_rate: float = 6.0  # the embeddings' rate over the other weights'
     embedding_std: float = 0.5
     warmup: int = 60
-    cooldown: float = 0.385
+    cooldown: float = 0.39
     weight_decay: float = 0.05
     clip: float = 1.0
     seed: int = 0
