@@ -2,14 +2,14 @@
 
 import torch
 
+from clover_viz.training.muon import Muon
 from clover_viz.training.plan import Plan
 
 
 def optimizers(model, plan: Plan) -> list[torch.optim.Optimizer]:
     """Embeddings, head, router and the stacked experts are AdamW's: their rows are seen by few tokens each.
 
-    Muon's updates are scaled to AdamW's size (`match_rms_adamw`), so one learning rate serves both, up to
-    `plan.dense_rate`.
+    Muon's updates are scaled to AdamW's size, so one learning rate serves both, up to `plan.dense_rate`.
     """
     dense, decayed, plain, embedding = [], [], [], []
     for name, p in model.named_parameters():
@@ -27,7 +27,7 @@ def optimizers(model, plan: Plan) -> list[torch.optim.Optimizer]:
         {"params": embedding, "weight_decay": 0.0},
     ]
     adam = torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.95), eps=1e-10, fused=True)
-    muon = torch.optim.Muon(dense, lr=plan.rate, weight_decay=plan.weight_decay, adjust_lr_fn="match_rms_adamw")
+    muon = Muon(dense, lr=plan.rate, weight_decay=plan.weight_decay)
     return [adam, muon]
 
 
