@@ -423,3 +423,15 @@ def test_a_phone_in_the_dark_needs_no_scrolling_sideways(visit):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert serious(page) == []
     shot(page, "player-phone-dark")
+
+
+def test_a_long_title_ends_before_the_arrow_of_its_list(visit):
+    page = visit(width=390, height=844)
+    to_player(page)
+    found = page.evaluate("""[...document.querySelectorAll('[role=combobox]')].filter(box => box.offsetWidth).map(box => {
+        const style = getComputedStyle(box), arrow = box.parentElement.querySelector('svg').getBoundingClientRect();
+        return [box.getBoundingClientRect().right - parseFloat(style.paddingRight), arrow.left, style.textOverflow];
+    })""")
+    assert len(found) == 2
+    for text_ends, arrow_begins, overflow in found:
+        assert text_ends <= arrow_begins and overflow == "ellipsis"
