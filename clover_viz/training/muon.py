@@ -1,8 +1,8 @@
-"""Muon in fp32: the optimizer of the dense matrices, at one speed on every CPU."""
+"""Muon in fp32: the optimizer of the dense matrices."""
 
 import torch
 
-DEPTH = 5  # iterations
+DEPTH = 5  # iterations, as in torch's
 CURVE = (3.4445, -4.7750, 2.0315)  # a, b, c of the quintic a x + b x^3 + c x^5 on a singular value x
 LEAST = 1e-7  # the norm that a gradient of zeros is divided by
 
@@ -29,7 +29,7 @@ class Muon(torch.optim.Optimizer):
     """`torch.optim.Muon` with `match_rms_adamw`, whose iteration it computes in fp32 and for all matrices of a shape at
     once.
 
-    torch's own iterates in bf16. On a CPU without instructions for it that takes longer than the gradients do.
+    torch's own iterates in bf16. On a CPU without instructions for it that takes as long as a causal step's gradients.
     """
 
     def __init__(self, params, lr: float, weight_decay: float, momentum: float = 0.95):
