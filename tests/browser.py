@@ -89,9 +89,27 @@ class Visitor:
 
     def more_settings(self):
         """Opens the settings that are folded away at first."""
-        self.page.get_by_text("More settings").click()
-        self.page.locator("#system textarea").wait_for(state="visible")
-        self.page.wait_for_timeout(200)  # they are made when first shown, and take their values after that
+        self.unfold("More settings", "#ratio", "#seed input", "#system textarea", "#raw input")
+
+    def unfold(self, words, *held):
+        """Opens what is folded under these words; `held` is in there, of each kind of control one.
+
+        Gradio makes controls when they are first shown, and gives them their values a frame after all are there: what
+        is filled in before that is lost.
+        """
+        self.page.get_by_text(words).click()
+        for control in held:
+            self.page.locator(control).wait_for(state="attached")
+        self.drawn(frames=6)
+
+    def drawn(self, frames=2):
+        """Waits until the page has been drawn so many times: what it was told before shows by then."""
+        self.page.evaluate(
+            """async (frames) => {
+              for (; frames > 0; frames--) await new Promise((next) => requestAnimationFrame(next));
+            }""",
+            frames,
+        )
 
     def begins(self, act):
         """Does what starts a run, and waits for its first frame: its states may be too short to be caught."""

@@ -189,7 +189,7 @@ def test_draft_and_verify_shows_every_round(visitor, engine):
 def test_the_lossy_verifier_says_so_and_shows_its_own_settings(visitor, engine):
     visitor.page.get_by_label("Draft and verify").check()
     visitor.page.get_by_label("Threshold: lossy").check()
-    visitor.page.get_by_text("More settings").click()
+    visitor.more_settings()
     visitor.page.wait_for_selector("#ratio", state="visible")
     visitor.ask("go")
     assert visitor.page.locator(".cv-limit:visible").count() > 0
@@ -359,7 +359,7 @@ def test_settings_reach_the_engine(visitor, engine):
     visitor.page.locator("#block_size").get_by_label("8", exact=True).check()
     visitor.page.locator("#coreset").get_by_role("checkbox").uncheck()
     visitor.page.locator("#system textarea").fill("Be brief.")
-    visitor.page.get_by_text("Against repetition").click()
+    visitor.unfold("Against repetition", "#presence_penalty input[type=number]")
     penalty = visitor.page.locator("#presence_penalty input[type=number]")
     penalty.fill("0.5")
     penalty.blur()
@@ -573,7 +573,7 @@ def test_slots_past_the_end_and_given_slots_have_their_own_look(visitor):
     show = "frame => document.querySelector('.cv-board').parentElement.board.frame(JSON.stringify(frame))"
 
     def looks():
-        visitor.page.wait_for_timeout(100)
+        visitor.drawn()
         return visitor.page.evaluate(
             "[...document.querySelectorAll('.cv-tile')].map(t => t.className.match(/cv-(?!tile|now|forced)(\\w+)/)[1])"
         )
@@ -604,7 +604,7 @@ def test_a_draft_behind_the_end_is_not_called_refused(visitor, tokens, reason, l
     frame = {"run": "r", "state": "finished", "note": "", "from": 0, "records": records}
     show = "frame => document.querySelector('.cv-board').parentElement.board.frame(JSON.stringify(frame))"
     visitor.page.evaluate(show, frame)
-    visitor.page.wait_for_timeout(100)
+    visitor.drawn()
     found = "[...document.querySelectorAll('.cv-tile')].map(t => t.className.match(/cv-(?!tile|now|forced)(\\w+)/)[1])"
     assert visitor.page.evaluate(found) == looks
     meter = visitor.page.locator(".cv-meter", has_text="tokens / round").locator(".cv-value")
@@ -666,7 +666,7 @@ def test_many_runs_leave_the_page_no_larger(visitor):
         visitor.page.locator("#clear").click()
         visitor.until("idle")
         visitor.page.wait_for_selector(".cv-turn", state="detached")
-        visitor.page.wait_for_timeout(100)
+        visitor.drawn()
         sizes.append(visitor.page.evaluate(count))
     assert len(set(sizes[1:])) == 1
 

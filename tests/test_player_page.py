@@ -393,7 +393,7 @@ def test_a_link_fills_the_page_in_and_sends_nothing(visit):
     page.wait_for_selector("#accept_rule", state="visible")
     assert page.locator("#accept_rule input:checked").get_attribute("value") == "threshold"
     page.get_by_text("More settings").click()
-    assert page.locator("#seed input").input_value() == "12"
+    page.wait_for_function("document.querySelector('#seed input')?.value === '12'")
     page = visit("?" + urlencode({"threshold": 3, "prompt": "kept"}))
     page.wait_for_selector(".toast-body")
     assert "threshold must be in [0, 1], got 3.0" in page.locator(".toast-body").inner_text()
