@@ -205,6 +205,7 @@ def load(target, graph, read=None):
     size = pass_bytes(WHOLE, "preview", 32, 40 * read, 512).total
     experts = {"touched": float(target), "read": float(read)}
     ms = {name: {"eager": 30.0, "graph": graph} for name in ("preview", "verify", "advance", "decode")}
+    ms["preview, coreset"] = {"graph": graph - 1.0}
     return {
         "target": target, "milliseconds": ms, "experts": {"preview": experts, "verify": experts},
         "bytes": dict.fromkeys(ms, size), "largest_difference": {},
@@ -220,8 +221,8 @@ def found():
         "operations": {"seed": 7, "left": 2, "results": [
             {"case": "route, 1", "dtype": "float32", "error": 0.5, "of_allowed": 3.0, "passed": False}]},
         "copy_bandwidth": 4.0e12, "peak_bytes": 75_000_000_000, "statistics_of_preview": 0.03,
-        "decode": {"milliseconds": {"eager": 20.0, "graph": 2.5, "transformers, eager": 50.0}},
-        "launches": {"preview": {"kernels": 900, "copies": 3}},
+        "decode": {"milliseconds": {"eager": 20.0, "graph": 2.5, "transformers, eager generate": 50.0}},
+        "peer": {"fla": False}, "launches": {"preview": {"kernels": 900, "copies": 3}},
     }  # fmt: skip
 
 
@@ -230,8 +231,11 @@ def test_the_section_tells_the_run_and_what_it_missed(found):
     assert told.startswith("2000-01-01, A card: 40 layers of random bfloat16 weights, kernels triton, torch 2.11")
     # 20.07 GB: 4.18 ms at 4.8 TB/s, 5.02 ms at a copy's
     assert "| preview | 64.0 | 64.0 | 20.05 | 30.000 | 5.000 | 84% | 100% |" in told
-    assert "| 64.0 | 15.00 | 7.7 | 10.2 |" in told
-    assert "| graph | 2.500 | 400 |" in told and "| transformers, eager | 50.000 | 20 |" in told
+    assert "| decode |  |  | 20.05 | 30.000 | 5.000 | 84% | 100% |" in told
+    assert "| preview | 64.0 | 15.00 | 7.7 | 10.2 |" in told
+    assert "| preview, coreset | 64.0 | 14.00 | 7.2 | 9.5 |" in told
+    assert "| graph | 2.500 | 400 |" in told and "| transformers, eager generate | 50.000 | 20 |" in told
+    assert "transformers computes its DeltaNet layers in plain PyTorch here" in told
     assert "| preview | 900 | 3 |" in told
     assert "preview at 64 experts, of the byte floor: 84%, wanted >= 60%: met (goal 85%)" in told
     assert "statistics, of a preview: 3.0%, wanted <= 2.0%: missed" in told
@@ -252,7 +256,7 @@ def test_a_part_of_a_run_is_told_as_far_as_it_goes(found):
     assert gpu_report.text(found)
 
 
-@pytest.mark.parametrize("nothing", [None, {}, {"loads": []}])
+@pytest.mark.parametrize("nothing", [None, {}, {"loads": []}, {"loads": [{"milliseconds": {}}]}])
 def test_without_a_run_the_section_says_one_thing(nothing):
     assert gpu_report.section(nothing) == "GPU: not measured yet."
 
@@ -268,6 +272,7 @@ def test_without_a_card_one_line_and_exit_2(capsys):
 @pytest.mark.parametrize("flags, told", [
     (["--layers", "3"], r"--layers must be in \[4, 4\], got 3"), (["--layers", "0"], "--layers must be a whole number"),
     (["--minutes", "none"], "--minutes must be a whole number of at least 1, got 'none'"),
+    (["--without", "copy,peer"], "--without must name parts of operations, copy, .*, rounds, got 'peer'"),
 ])  # fmt: skip
 def test_bad_values(flags, told, capsys):
     assert main(["bench", "gpu", "--rehearse", *flags]) == 2
@@ -293,7 +298,9 @@ def test_a_whole_run_at_toy_size(tmp_path, capsys):
         assert set(one["bytes"]) == set(one["milliseconds"])
     read = [one["experts"]["verify"]["read"] for one in sorted(found["loads"], key=lambda one: one["target"])]
     assert read == sorted(read) and read[0] < read[-1]
-    assert set(found["decode"]["milliseconds"]) == {"eager", "graph", "transformers, eager"}
+    peers = ("transformers, eager pass", "transformers, eager generate")
+    assert list(found["decode"]["milliseconds"]) == ["eager", *peers, "graph"]
+    assert min(found["decode"]["milliseconds"].values()) > 0 and set(found["peer"]) == {"fla"}
     assert found["decode"]["cosine_with_transformers"] > 0.99
     assert [one["position"] for one in found["rounds"]] == [64 + gpu_rounds.ACCEPTED, 64 + 2 * gpu_rounds.ACCEPTED]
     assert all(one[key] == 0 for one in found["rounds"] for key in ("off", "logits", "states", "rings"))
@@ -312,7 +319,8 @@ def test_a_part_that_fails_and_one_without_time_are_told(monkeypatch):
     assert found["notes"] == [
         "copy: failed, ZeroDivisionError: division by zero",
         "model: skipped, the time for it is used up",
-        *(f"{part}: skipped, there is no model" for part in ("rounds", "passes", "statistics", "launches", "peer")),
-    ]
-    assert [len(notes) for notes in kept] == [0, 1, 2, 3, 4, 5, 6, 7]
+        *(f"{part}: skipped, there is no model"
+          for part in ("eager", "launches", "transformers", "graph", "statistics", "rounds")),
+    ]  # fmt: skip
+    assert [len(notes) for notes in kept] == [0, 1, 2, 3, 4, 5, 6, 7, 8]
     assert gpu_report.section(found) == "GPU: not measured yet."

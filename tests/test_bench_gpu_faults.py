@@ -7,11 +7,21 @@ import pytest
 import torch
 from bench_gpu_helpers import CPU, REFERENCE, TOY, toy_bench, toy_graphs  # noqa: F401
 
-from clover_viz.bench import gpu, gpu_checks, gpu_passes, gpu_report
+from clover_viz.bench import gpu, gpu_checks, gpu_model, gpu_passes, gpu_report
 from clover_viz.bench.gpu_difference import NO_NUMBER
 from clover_viz.bench.gpu_fault import fault
+from clover_viz.bench.gpu_passes import Bench
+from clover_viz.model.graphs import Graphs
 
-ONCE = {"eager": 1, "graph": 1}
+PASSES = {"preview", "preview, coreset", "verify", "advance", "decode"}
+
+
+def measured(bench, over=lambda: False):
+    """A load, both ways, every pass once."""
+    found = gpu_passes.nothing(bench)
+    for way in gpu_passes.ROUNDS:
+        gpu_passes.measure(bench, 0.9, way, found, over, rounds=1)
+    return found
 
 
 def whole(**changes):
@@ -26,7 +36,7 @@ def whole(**changes):
 def test_nan_both_ways_shows(bench, replayed):
     replayed(lambda key, function: function())
     bench.model.lm_head.weight[5] = float("nan")
-    found = gpu_passes.measure(bench, 0.9, lambda: False, ONCE)
+    found = measured(bench)
     assert set(found["largest_difference"]) == {"preview", "preview, coreset", "verify"}
     assert min(found["largest_difference"].values()) == pytest.approx(NO_NUMBER)
 
@@ -106,7 +116,7 @@ def test_a_capture_that_fails_leaves_the_eager_figures(bench, replayed):
         raise RuntimeError("CUDA error: operation not permitted when\nstream is capturing")
 
     replayed(refuse)
-    found = gpu_passes.measure(bench, 0.9, lambda: False, ONCE)
+    found = measured(bench)
     sides = set(bench.sides(0.9))
     assert {name: set(ms) for name, ms in found["milliseconds"].items()} == dict.fromkeys(sides, {"eager"})
     assert set(found["experts"]) == {"preview", "preview, coreset", "verify"} and set(found["bytes"]) == sides
@@ -118,6 +128,80 @@ def test_a_capture_that_fails_leaves_the_eager_figures(bench, replayed):
     assert "preview, graph: failed" in told and "| advance |" in told and "largest difference of a logit: not" in told
 
 
+def test_without_its_text_the_passes_are_timed(bench, replayed, monkeypatch):
+    def refuse(*given):
+        raise RuntimeError("No available kernel")
+
+    replayed(lambda key, function: function())
+    monkeypatch.setattr(bench.steps, "prefill", refuse)
+    found = measured(bench)
+    assert found["notes"] == ["prefill: failed, RuntimeError: No available kernel"]
+    assert set(found["milliseconds"]) == set(bench.sides(0.9))
+    assert all(set(ways) == {"eager", "graph"} for ways in found["milliseconds"].values())
+
+
+def test_no_graph_is_captured_before_all_that_needs_none_is_measured(monkeypatch):
+    """After a capture that went wrong a card may do nothing more for this process."""
+    seen, broken = [], []
+    run = Graphs.run
+
+    def breaks(self, key, function):
+        if self.capture or broken:
+            broken.append(key)
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+        return run(self, key, function)
+
+    monkeypatch.setattr(Graphs, "run", breaks)
+    monkeypatch.setattr(gpu_passes, "Bench", lambda *given, **named: Bench(*given, **named | {"capture": True}))
+    monkeypatch.setattr(gpu_checks, "run", lambda *given: {"seed": 0, "results": [], "left": 0})
+    found = gpu.run(gpu.Options(rehearse=True), saved=lambda found: seen.append(json.dumps(found)))
+    assert broken and len(seen) > len(gpu.UNTIL)
+    assert [load["target"] for load in found["loads"]] == list(gpu.LOADS)
+    for load in found["loads"]:
+        assert {name: set(ms) for name, ms in load["milliseconds"].items()} == dict.fromkeys(PASSES, {"eager"})
+    assert set(found["launches"]) == PASSES and found["decode"]["cosine_with_transformers"] > 0.99
+    assert set(found["decode"]["milliseconds"]) == {
+        "eager", "transformers, eager pass", "transformers, eager generate"}  # fmt: skip
+    assert "rounds: failed" in found["text"] and "statistics: skipped" in found["text"]
+
+
+def test_a_load_and_a_peer_that_fail_leave_the_others(monkeypatch):
+    turn = gpu_model.Knob.turn
+
+    def stuck(self, weight):
+        if weight == gpu_model.CORRELATION[163]:
+            raise RuntimeError("stuck")
+        return turn(self, weight)
+
+    def refuse(*given):
+        raise RuntimeError("no such model")
+
+    monkeypatch.setattr(gpu_model.Knob, "turn", stuck)
+    monkeypatch.setattr(gpu.SharingPeer, "causal", refuse)
+    options = gpu.Options(rehearse=True, without=("operations", "copy", "launches", "statistics", "rounds"))
+    found = gpu.run(options)
+    assert [load["target"] for load in found["loads"] if load["milliseconds"]] == [64, 8, 32, 128]
+    assert found["notes"] == [
+        "operations: left out", "copy: left out",
+        "eager, 163 touched experts: failed, RuntimeError: stuck", "launches: left out",
+        "transformers, a pass: failed, RuntimeError: no such model",
+        "transformers, cosine: failed, RuntimeError: no such model",
+        "graph, 163 touched experts: failed, RuntimeError: stuck", "statistics: left out", "rounds: left out",
+    ]  # fmt: skip
+    assert found["decode"]["milliseconds"]["transformers, eager generate"] > 0
+
+
+def test_figures_that_cannot_be_kept_are_still_told(monkeypatch):
+    def full(found):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(gpu_checks, "run", lambda *given: {"seed": 0, "results": [], "left": 0})
+    said = []
+    found = gpu.run(gpu.Options(rehearse=True, without=("model",)), told=said.append, saved=full)
+    assert found["copy_bandwidth"] > 0 and "A copy moves" in found["text"]
+    assert "what there is could not be kept: OSError: No space left on device" in said
+
+
 def test_one_pass_that_fails_leaves_the_others(bench, replayed):
     def refuse(key, function):
         if key[0] == "causal" and key[1] > 1:
@@ -125,7 +209,7 @@ def test_one_pass_that_fails_leaves_the_others(bench, replayed):
         return function()
 
     replayed(refuse)
-    found = gpu_passes.measure(bench, 0.9, lambda: False, ONCE)
+    found = measured(bench)
     both, one = {"eager", "graph"}, {"eager"}
     assert {name: set(ms) for name, ms in found["milliseconds"].items()} == {
         "preview": both, "preview, coreset": both, "verify": one, "advance": one, "decode": both,
@@ -133,12 +217,12 @@ def test_one_pass_that_fails_leaves_the_others(bench, replayed):
     assert found["notes"] == [f"{name}, graph: failed, RuntimeError: no" for name in ("verify", "advance")]
 
 
-@pytest.mark.parametrize("passes", range(6))
+@pytest.mark.parametrize("passes", range(11))
 def test_time_may_run_out_before_any_pass(bench, replayed, passes):
     replayed(lambda key, function: function())
     asked = iter([False] * passes + [True])
-    found = gpu_passes.measure(bench, 0.9, lambda: next(asked), ONCE)
-    assert len(found["milliseconds"]) == min(passes, 5)
+    found = measured(bench, lambda: next(asked, True))
+    assert sum(len(ways) for ways in found["milliseconds"].values()) == passes
     assert gpu_report.text(whole(loads=[{"target": 64} | found]))
     json.dumps(found, allow_nan=False)
 
@@ -169,11 +253,12 @@ def test_a_card_that_failed_takes_no_result_along(monkeypatch):
     kernels = replace(REFERENCE, causal_conv=breaks)
     found = gpu_checks.run(TOY, kernels, CPU, 1, lambda: False, lambda found: kept.append(len(found["results"])))
     assert [(r["case"], r["dtype"], r["passed"]) for r in found["results"]] == [
-        ("rms_norm", "bfloat16", True), ("gated_rms_norm", "bfloat16", True), ("causal_conv", "bfloat16", False),
-        ("block_conv", "bfloat16", found["results"][3]["passed"]), ("the cases that follow", "bfloat16", False),
+        ("rms_norm, 8", "bfloat16", True), ("rms_norm, 8 of heads", "bfloat16", True),
+        ("gated_rms_norm, 8", "bfloat16", True), ("causal_conv, 8", "bfloat16", False),
+        ("block_conv", "bfloat16", found["results"][4]["passed"]), ("the cases that follow", "bfloat16", False),
         ("the cases that follow", "float32", False),
     ]  # fmt: skip
-    assert kept == [1, 2, 3, 4, 5, 6]
+    assert kept == [1, 2, 3, 4, 5, 6, 7]
     assert "an illegal memory access" in gpu_report.text(whole(operations=found))
 
 

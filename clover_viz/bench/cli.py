@@ -3,7 +3,7 @@
 import json
 import os
 from argparse import SUPPRESS, RawDescriptionHelpFormatter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +22,7 @@ KINDS = {
 # The kinds that a flag belongs to. --json belongs to all.
 FLAGS = {
     "model": ("cpu", "app"), "threads": ("cpu", "app"), "prompts": ("cpu",), "soak": ("app",),
-    "layers": ("gpu",), "minutes": ("gpu",), "rehearse": ("gpu",),
+    "layers": ("gpu",), "minutes": ("gpu",), "without": ("gpu",), "rehearse": ("gpu",),
 }  # fmt: skip
 UNSOAKED = ("model", "threads")  # a soak plays recorded runs: nothing is computed
 DEFAULTS = {"model": str(DEFAULT_MODEL), "prompts": 8, "minutes": 8, "rehearse": False}
@@ -45,6 +45,9 @@ def parser() -> Parser:
                    help="gpu: the model's first N layers, for a smaller card (default: all)")
     p.add_argument("--minutes", type=number, metavar="N",
                    help=f"gpu: time for everything (default: {DEFAULTS['minutes']})")
+    p.add_argument("--without", metavar="PART[,PART]",
+                   help="gpu: parts to leave out, by the names under which they are told, where one ends all work of a "
+                   "card")
     p.add_argument("--soak", type=number, metavar="MINUTES",
                    help="app: instead, keep a page open for 0.5 to 120 minutes (10 is a good soak) while runs follow "
                    "one another, and tell whether browser and server grow")
@@ -70,7 +73,8 @@ def main(argv: list[str]) -> int:
     if args.what == "compile":
         return _tell(compile_kernels(), args.json)
     if args.what == "gpu":
-        return _tell(measure_gpu(args.layers, args.minutes, args.rehearse, args.json), args.json)
+        without = args.without.split(",") if args.without is not None else ()
+        return _tell(measure_gpu(args.layers, args.minutes, args.rehearse, without, args.json), args.json)
     folder = Path(args.model)
     if not (folder / "config.json").is_file():
         raise UserError(f"--model must be a folder with a checkpoint (config.json), got {args.model!r}")
@@ -97,8 +101,16 @@ def _tell(found: dict, file: str | None) -> int:
 
 
 def _save(found: dict, file: str | None) -> None:
-    if file:
-        Path(file).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    """Into another file beside it first: when the process is ended in the middle, the figures of before are there."""
+    if file is None:
+        return
+    path, text = Path(file).resolve(), json.dumps(found, indent=1) + "\n"
+    if path.exists() and not path.is_file():  # a pipe or a device cannot be put in another one's place
+        path.write_text(text, encoding="utf-8")
+        return
+    beside = path.with_name(f"{path.name}.part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def compile_kernels() -> dict:
@@ -113,12 +125,14 @@ def compile_kernels() -> dict:
     return compile.run(told=notice)
 
 
-def measure_gpu(layers: int | None, minutes: int, rehearse: bool, file: str | None) -> dict:
+def measure_gpu(
+    layers: int | None, minutes: int, rehearse: bool, without: Collection[str], file: str | None
+) -> dict:  # fmt: skip
     """Runs `bench gpu`; the file holds what there is after every part."""
     register()
     from clover_viz.bench import gpu
 
-    options = gpu.Options(layers, minutes, rehearse)
+    options = gpu.Options(layers, minutes, rehearse, without)
     return gpu.run(options, told=notice, saved=lambda found: _save(found, file))
 
 

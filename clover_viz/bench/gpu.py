@@ -1,10 +1,11 @@
 """`bench gpu`: the operations, then the whole model on random weights, on one card, within a few minutes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
@@ -21,12 +22,15 @@ from clover_viz.errors import UserError
 
 # The most telling first: what a run has no time for is at the end.
 LOADS = (64, 163, 8, 32, 128)
-# Share of the whole time up to which a part may begin, or go on with another item.
+# In this order: nothing is captured before all that needs no graph is measured, as a card that was made to read where
+# nothing is does no more work for this process. With the share of the whole time up to which a part may begin, or go on
+# with another item.
 UNTIL = {
-    "operations": 0.30, "copy": 0.35, "model": 0.50, "rounds": 0.60, "passes": 0.80, "statistics": 0.82,
-    "launches": 0.87, "peer": 1.0,
+    "operations": 0.30, "copy": 0.33, "model": 0.45, "eager": 0.60, "launches": 0.64, "transformers": 0.74,
+    "graph": 0.92, "statistics": 0.94, "rounds": 1.0,
 }  # fmt: skip
 COPY = 4 * 2**30
+GENERATED = 16  # tokens, of transformers' generate
 TOY = dict(
     vocab_size=199, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
     linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=16,
@@ -38,11 +42,12 @@ TOY = dict(
 @dataclass(frozen=True)
 class Options:
     """layers: of the model, its first ones (default: all). minutes: for everything. rehearse: a toy on the CPU with the
-    reference kernels, to try every line of a run without a card."""
+    reference kernels, to try every line of a run without a card. without: parts (of UNTIL) to leave out."""
 
     layers: int | None = None
     minutes: float = 8.0
     rehearse: bool = False
+    without: Collection[str] = ()
 
 
 def run(
@@ -52,8 +57,11 @@ def run(
     """Everything measured, as plain values; "text" is Markdown. `saved` gets what there is after every part.
 
     A part that fails or has no time left is told in "notes" and the next one goes on. Raises UserError without a card,
-    or where the kernels cannot run on it.
+    where the kernels cannot run on it, and for a part that there is not.
     """
+    for part in options.without:
+        if part not in UNTIL:
+            raise UserError(f"--without must name parts of {', '.join(UNTIL)}, got {part!r}")
     if not options.rehearse and not torch.cuda.is_available():
         raise UserError("bench gpu needs a CUDA card, and torch sees none here")
     device = torch.device("cpu" if options.rehearse else "cuda")
@@ -85,12 +93,8 @@ class _Run:
         }  # fmt: skip
 
     def all(self) -> dict[str, Any]:
-        for name, part in (
-            ("operations", self._operations), ("copy", self._copy), ("model", self._model), ("rounds", self._rounds),
-            ("passes", self._passes), ("statistics", self._statistics), ("launches", self._launches),
-            ("peer", self._peer),
-        ):  # fmt: skip
-            self._part(name, part)
+        for name in UNTIL:
+            self._part(name, getattr(self, f"_{name}"))
         self.found["seconds"] = round(self.budget.spent(), 1)
         try:
             text = gpu_report.text(self.found)
@@ -100,17 +104,28 @@ class _Run:
         return self.found
 
     def _part(self, name: str, part: Callable[[], None]) -> None:
-        if self.budget.over(UNTIL[name]):
+        if name in self.options.without:
+            self.found["notes"].append(f"{name}: left out")
+        elif self.budget.over(UNTIL[name]):
             self.found["notes"].append(f"{name}: skipped, the time for it is used up")
         elif name not in ("operations", "copy", "model") and self.bench is None:
             self.found["notes"].append(f"{name}: skipped, there is no model")
         else:
             self.told(f"{name}, {self.budget.spent():.0f} s of {self.budget.seconds:.0f}")
-            try:
-                part()
-            except Exception as error:  # of a compiler, a driver, too little memory: the other parts may still tell
-                self.found["notes"].append(f"{name}: failed, {fault(error)}")
-        self.saved(self.found)
+            self._try(name, part)
+        self._save()
+
+    def _try(self, name: str, part: Callable[[], None]) -> None:
+        try:
+            part()
+        except Exception as error:  # of a compiler, a driver, too little memory: what follows may still tell
+            self.found["notes"].append(f"{name}: failed, {fault(error)}")
+
+    def _save(self) -> None:
+        try:
+            self.saved(self.found)
+        except Exception as error:  # a full disk: the figures are still printed at the end
+            self.told(f"what there is could not be kept: {fault(error)}")
 
     def _context(self) -> int:
         return min(gpu_passes.CONTEXT, self.config.max_position_embeddings // 4)
@@ -120,7 +135,7 @@ class _Run:
 
         def kept(operations: dict) -> None:
             self.found["operations"] = operations
-            self.saved(self.found)
+            self._save()
 
         self.found["operations"] = gpu_checks.run(
             self.config, self.kernels, self.device, seed, lambda: self.budget.over(UNTIL["operations"]), kept
@@ -142,25 +157,37 @@ class _Run:
         self.bench = gpu_passes.Bench(model, capture=self.device.type == "cuda", context=self._context())
         self.found["model"]["parameters"] = sum(p.numel() for p in model.parameters())
 
-    def _rounds(self) -> None:
-        self.knob.turn(gpu_model.CORRELATION[LOADS[0]])
-        with gpu_model.loud(self.bench.model):
-            self.found["rounds"] = gpu_rounds.compare(self.bench, self.top_p)
+    def _eager(self) -> None:
+        self._passes("eager")
 
-    def _passes(self) -> None:
+    def _graph(self) -> None:
+        self._passes("graph")
+
+    def _passes(self, way: str) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats()  # transformers' passes, in between, are not counted
         for target in LOADS:
-            if self.budget.over(UNTIL["passes"]):
-                self.found["notes"].append(f"passes: no time was left for {target} touched experts")
+            if self.budget.over(UNTIL[way]):
+                self.found["notes"].append(f"{way}: no time was left for {target} touched experts")
                 continue
-            self.told(f"passes at about {target} touched experts")
-            self.knob.turn(gpu_model.CORRELATION[target])
-            load = gpu_passes.measure(self.bench, self.top_p, lambda: self.budget.over(UNTIL["passes"]))
-            self.found["loads"].append({"target": target, "correlation": gpu_model.CORRELATION[target]} | load)
-            if "decode" in load["milliseconds"] and "decode" not in self.found:
-                self.found["decode"] = {"milliseconds": dict(load["milliseconds"]["decode"])}
-            if self.device.type == "cuda":
-                self.found["peak_bytes"] = torch.cuda.max_memory_allocated()
-            self.saved(self.found)
+            self.told(f"{way}, about {target} touched experts")
+            self._try(f"{way}, {target} touched experts", lambda: self._load(target, way))
+            self._save()
+
+    def _load(self, target: int, way: str) -> None:
+        load = next((one for one in self.found["loads"] if one["target"] == target), None)
+        if load is None:
+            load = {"target": target, "correlation": gpu_model.CORRELATION[target]} | gpu_passes.nothing(self.bench)
+            self.found["loads"].append(load)  # now: a process that is ended keeps what it has
+        self.knob.turn(gpu_model.CORRELATION[target])
+        gpu_passes.measure(self.bench, self.top_p, way, load, lambda: self.budget.over(UNTIL[way]))
+        if way in load["milliseconds"].get("decode", {}):
+            self._decode()["milliseconds"].setdefault(way, load["milliseconds"]["decode"][way])
+        if self.device.type == "cuda":
+            self.found["peak_bytes"] = max(self.found.get("peak_bytes", 0), torch.cuda.max_memory_allocated())
+
+    def _decode(self) -> dict[str, Any]:
+        return self.found.setdefault("decode", {"milliseconds": {}})
 
     def _statistics(self) -> None:
         previews = [load["milliseconds"].get("preview", {}) for load in self.found["loads"]]
@@ -174,15 +201,29 @@ class _Run:
         self.found["launches"] = {}
         gpu_passes.count_launches(self.bench, self.top_p, self.found["launches"])
 
-    def _peer(self) -> None:
+    def _transformers(self) -> None:
         """transformers one token at a time, after the same text, on the same tensors."""
-        bench, peer = self.bench, SharingPeer(self.bench.model)
-        decode = self.found.setdefault("decode", {"milliseconds": {}})
-        with gpu_model.loud(bench.model):  # and the peer, whose tensors they are
-            decode["cosine_with_transformers"] = self._cosine(peer)
-        cache = peer.prefilled(bench.text)
-        side = Side(lambda _: peer.causal(bench.ids[:1], cache))
-        decode["milliseconds"]["transformers, eager"] = median(milliseconds(side, 5, self.device))
+        bench, peer, taken = self.bench, SharingPeer(self.bench.model), self._decode()["milliseconds"]
+        self.found["peer"] = {"fla": find_spec("fla") is not None}
+
+        def one_pass():
+            cache = peer.prefilled(bench.text)
+            side = Side(lambda _: peer.causal(bench.ids[:1], cache))
+            taken["transformers, eager pass"] = median(milliseconds(side, 5, self.device))
+
+        def generate():
+            many, one = (
+                median(milliseconds(Side(lambda _, n=n: peer.generate(bench.text, n)), 3, self.device, warmup=1))
+                for n in (1 + GENERATED, 1)
+            )
+            taken["transformers, eager generate"] = (many - one) / GENERATED
+
+        def cosine():
+            with gpu_model.loud(bench.model):  # and the peer, whose tensors they are
+                self._decode()["cosine_with_transformers"] = self._cosine(peer)
+
+        for name, part in (("a pass", one_pass), ("generate", generate), ("cosine", cosine)):
+            self._try(f"transformers, {name}", part)
 
     def _cosine(self, peer: SharingPeer) -> float:
         """Cosine of the angle between the two models' logits of one token, the smallest of a block's; -1 if it is no
@@ -194,6 +235,11 @@ class _Run:
         keep = torch.arange(self.config.vocab_size, device=self.device) != self.config.mask_token_id
         cosine = torch.nn.functional.cosine_similarity(ours[:, keep], theirs[:, keep], dim=-1)
         return cosine.nan_to_num(-1.0).min().item()
+
+    def _rounds(self) -> None:
+        self.knob.turn(gpu_model.CORRELATION[LOADS[0]])
+        with gpu_model.loud(self.bench.model):
+            self.found["rounds"] = gpu_rounds.compare(self.bench, self.top_p)
 
 
 def _cut(config: CloverConfig, layers: int | None) -> CloverConfig:

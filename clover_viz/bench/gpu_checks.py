@@ -50,30 +50,40 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
     key_heads, keys = config.linear_num_key_heads, config.linear_key_head_dim
     channels = 2 * key_heads * keys + heads * values
 
-    x, w = draw(block, width), draw(width, scale=0.2)
-    yield Case("rms_norm", lambda: [kernels.rms_norm(x, w, 1e-6)], lambda: [ref.rms_norm(x, w, 1e-6)])
-    o, z, w2 = draw(block, heads, values), draw(block, heads, values), draw(values)
-    yield Case("gated_rms_norm", lambda: [kernels.gated_rms_norm(o, z, w2, 1e-6)],
-               lambda: [ref.gated_rms_norm(o, z, w2, 1e-6)])  # fmt: skip
-    conv = draw(block, channels), draw(3, channels), draw(channels, 4), draw(channels, 3)
-    yield Case("causal_conv", lambda: [kernels.causal_conv(*conv[:3])], lambda: [ref.causal_conv(*_exact(conv[:3]))])
-    yield Case("block_conv", lambda: [kernels.block_conv(*conv)], lambda: [ref.block_conv(*_exact(conv))])
+    for tokens in (block, 1):
+        x, w = draw(tokens, width), draw(width, scale=0.2)
+        yield Case(f"rms_norm, {tokens}", lambda: [kernels.rms_norm(x, w, 1e-6)], lambda: [ref.rms_norm(x, w, 1e-6)])
+        # queries lie beside their gates
+        h, w1 = draw(tokens, config.num_attention_heads, 2 * config.head_dim).chunk(2, -1)[0], draw(config.head_dim)
+        yield Case(f"rms_norm, {tokens} of heads", lambda: [kernels.rms_norm(h, w1, 1e-6)],
+                   lambda: [ref.rms_norm(h, w1, 1e-6)])  # fmt: skip
+        o, z, w2 = draw(tokens, heads, values), draw(tokens, heads, values), draw(values)
+        yield Case(f"gated_rms_norm, {tokens}", lambda: [kernels.gated_rms_norm(o, z, w2, 1e-6)],
+                   lambda: [ref.gated_rms_norm(o, z, w2, 1e-6)])  # fmt: skip
+        conv = draw(tokens, channels), draw(3, channels), draw(channels, 4), draw(channels, 3)
+        yield Case(f"causal_conv, {tokens}", lambda: [kernels.causal_conv(*conv[:3])],
+                   lambda: [ref.causal_conv(*_exact(conv[:3]))])  # fmt: skip
+        if tokens == block:
+            yield Case("block_conv", lambda: [kernels.block_conv(*conv)], lambda: [ref.block_conv(*_exact(conv))])
 
-    def delta(tokens):
-        q, k, v = draw(tokens, channels).split((key_heads * keys, key_heads * keys, heads * values), dim=-1)
-        q, k = q.unflatten(-1, (key_heads, keys)), k.unflatten(-1, (key_heads, keys))
-        g, beta = -draw.uniform(tokens, heads), draw.uniform(tokens, heads).to(draw.dtype)
-        state = draw(heads, keys, values, scale=0.3, dtype=torch.float32)
-        return q, k, v.unflatten(-1, (heads, values)), g, beta, state
+    def delta(tokens, layers=1):
+        sizes = [layers * size for size in (key_heads * keys, key_heads * keys, heads * values)]
+        q, k, v = draw(tokens, layers * channels).split(sizes, dim=-1)
+        q, k = q.unflatten(-1, (-1, keys)), k.unflatten(-1, (-1, keys))
+        g, beta = -draw.uniform(tokens, layers * heads), draw.uniform(tokens, layers * heads).to(draw.dtype)
+        state = draw(layers * heads, keys, values, scale=0.3, dtype=torch.float32)
+        return q, k, v.unflatten(-1, (-1, values)), g, beta, state
 
     for tokens in (block, 1):
         given = delta(tokens)
         yield Case(f"gated_delta, {tokens}", lambda: _flat(kernels.gated_delta(*given)),
                    lambda: _flat(ref.gated_delta(*given)))  # fmt: skip
-    given = delta(block)
-    update = ref.gated_delta(*given)[1]
-    for n in (1, block // 2, block):
-        yield Case(f"gated_delta_advance, {n}", lambda: [kernels.gated_delta_advance(given[-1], update, n)],
+    every = config.layer_types.count("linear_attention")  # a static cache advances all layers in one call
+    for n, layers in ((block, every), (1, 1), (block // 2, 1), (block, 1)):
+        given = delta(block, layers)
+        update = ref.gated_delta(*given)[1]
+        of = f" of {layers} layers" if layers > 1 else ""
+        yield Case(f"gated_delta_advance, {n}{of}", lambda: [kernels.gated_delta_advance(given[-1], update, n)],
                    lambda: [ref.gated_delta_advance(given[-1], update, n)])  # fmt: skip
     mix = *given[:3], given[-1], *(draw(heads) for _ in range(3))
     yield Case("block_mix", lambda: [kernels.block_mix(*mix)], lambda: [ref.block_mix(*mix)])
@@ -81,9 +91,13 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
     yield Case("gated_delta_prefill", lambda: kernels.gated_delta_prefill(*text),
                lambda: ref.gated_delta_prefill(*text))  # fmt: skip
 
-    for tokens in (1, block):
-        # softmax on another device may round to a tie, or out of one; with logits in fp32 there is next to none
-        logits, top_k = draw(tokens, config.num_experts, dtype=torch.float32), config.num_experts_per_tok
+    top_k = config.num_experts_per_tok
+    # softmax on another device may round to a tie, or out of one: in a long text logits are well apart
+    ranks = draw.uniform(PREFILL_SEGMENT, config.num_experts).argsort(-1)
+    apart = 6.0 * ranks / config.num_experts - 3.0
+    yield Case(f"route, {PREFILL_SEGMENT}", lambda: kernels.route(apart, top_k), lambda: ref.route(apart.cpu(), top_k))
+    for tokens in (1, block):  # and in so few rows of fp32 there is next to no tie
+        logits = draw(tokens, config.num_experts, dtype=torch.float32)
         yield Case(f"route, {tokens}", lambda: kernels.route(logits, top_k), lambda: ref.route(logits.cpu(), top_k))
     for top_p in (0.5, 0.9, 1.0):
         yield Case(f"route_coreset, {top_p}", lambda: kernels.route_coreset(logits, top_k, top_p),
@@ -99,9 +113,10 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
         moe = draw(tokens, width), chosen, weights, enter, leave
         yield Case(f"moe_experts, {tokens}" + (f", {none} weights 0" if none else ""),
                    lambda: [kernels.moe_experts(*moe)], lambda: [ref.moe_experts(*_exact(moe))])  # fmt: skip
-    rows = draw(block, config.vocab_size, dtype=torch.float32, scale=3.0)
-    yield Case("token_stats", lambda: kernels.token_stats(rows, config.mask_token_id),
-               lambda: ref.token_stats(rows, config.mask_token_id))  # fmt: skip
+    for tokens in (1, block):
+        rows = draw(tokens, config.vocab_size, dtype=torch.float32, scale=3.0)
+        yield Case(f"token_stats, {tokens}", lambda: kernels.token_stats(rows, config.mask_token_id),
+                   lambda: ref.token_stats(rows, config.mask_token_id))  # fmt: skip
 
 
 @torch.inference_mode()

@@ -1,6 +1,7 @@
 """The passes of a model on a card, eager and as graphs, at a given agreement of the slots on their experts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
@@ -85,33 +86,50 @@ class Bench:
         return logits
 
 
-def measure(bench: Bench, top_p: float, over: Callable[[], bool], rounds: dict[str, int] = ROUNDS) -> dict[str, Any]:
-    """Milliseconds of every pass both ways, the experts it read, its bytes, and how far the two ways' logits differ.
-
-    Ends early, between two passes, when `over` says so; what was not measured is missing. What fails is told in
-    "notes", and the other way and the other passes go on.
-    """
-    bench.refill()
+def nothing(bench: Bench) -> dict[str, Any]:
+    """A load of which nothing is measured yet: what `measure` fills, and the bytes that do not depend on experts."""
     found: dict[str, Any] = {"milliseconds": {}, "experts": {}, "bytes": {}, "largest_difference": {}, "notes": []}
     _add_decode(found, bench)
+    return found
+
+
+def measure(
+    bench: Bench, top_p: float, way: str, found: dict[str, Any], over: Callable[[], bool], rounds: int | None = None
+) -> None:
+    """Milliseconds of every pass one way, "eager" or "graph", and the experts and bytes it read, into `found`; for
+    graphs also how far their logits are from those of the same pass run as it is.
+
+    Ends early, between two passes, when `over` says so; what was not measured is missing. What fails is told in
+    "notes", and the other passes go on: the times are right without the text too.
+    """
+    notes = found["notes"]
+    with _told(notes, "prefill"):
+        bench.refill()
     for name, side in bench.sides(top_p).items():
         if over():
-            return found
-        logits = {}
-        for way, turns in rounds.items():
-            try:
-                out = bench.one(side, way)
-                if out is not None:
-                    logits[way] = bench.numbers(out)
-                    _add_experts(found, bench, name, unpack(out.packed, bench.block))
-                taken = milliseconds(side, turns, bench.device)
-            except Exception as error:  # of a capture or a driver
-                found["notes"].append(f"{name}, {way}: failed, {fault(error)}")
-            else:
-                found["milliseconds"].setdefault(name, {})[way] = median(taken)
-        if len(logits) == 2:
-            found["largest_difference"][name] = difference(*logits.values())
-    return found
+            return
+        with _told(notes, f"{name}, {way}"):
+            out = bench.one(side, way)
+            if out is not None:
+                _add_experts(found, bench, name, unpack(out.packed, bench.block))
+            if out is not None and way == "graph":
+                with _told(notes, f"{name}, graph against eager"):
+                    logits = bench.numbers(out)
+                    found["largest_difference"][name] = difference(bench.numbers(bench.one(side, "eager")), logits)
+            bench.take(way)
+            taken = milliseconds(side, rounds or ROUNDS[way], bench.device)
+            found["milliseconds"].setdefault(name, {})[way] = median(taken)
+
+
+@contextmanager
+def _told(notes: list[str], what: str) -> Iterator[None]:
+    """What fails in here, of a capture, a compiler or a driver, is a note, once."""
+    try:
+        yield
+    except Exception as error:
+        note = f"{what}: failed, {fault(error)}"
+        if note not in notes:
+            notes.append(note)
 
 
 def statistics(bench: Bench) -> float:

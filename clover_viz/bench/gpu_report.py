@@ -8,6 +8,12 @@ from clover_viz.bench.gpu_bytes import H200, tokens_needed
 RATES = (515, 680)  # tokens a second that the model's makers report
 NOT_MEASURED = "not measured yet"
 WAYS = ("eager", "graph")
+PREVIEWS = ("preview", "preview, coreset")
+ALONE = (
+    "Each pass alone on an idle card: what the host takes to launch it is in its time, which tells in the shortest. An "
+    "advance writes the states and copies them to their place, where the floor counts them once read and once written."
+)
+PLAIN = "transformers computes its DeltaNet layers in plain PyTorch here: flash-linear-attention is not installed."
 # What one H200 should reach. Of the byte floor at 64 touched experts; of the card's memory; autoregressive.
 FLOOR, GOAL, PEAK_GB, RATE, STATISTICS = 0.60, 0.85, 76, 300, 0.02
 # What must agree, on any card and with any number of layers. A graph replays the kernels that an eager pass launches,
@@ -22,7 +28,7 @@ ROUNDS = {
 
 def section(found: dict[str, Any] | None) -> str:
     """The README's section. None, or a run that reached no pass: not measured yet, and nothing else."""
-    if not found or not found.get("loads"):
+    if not any(load["milliseconds"] for load in (found or {}).get("loads", [])):
         return f"GPU: {NOT_MEASURED}."
     return "\n\n".join([_where(found), *_tables(found), _targets(found)])
 
@@ -72,17 +78,17 @@ def _tables(found: dict[str, Any]) -> list[str]:
     head = ["pass", "experts touched", "read", "GB", "ms eager", "ms graph", "of the floor at 4.8 TB/s", "of a copy's",
             "graph against eager"]  # fmt: skip
     loads = found.get("loads", [])
-    measured = [
-        _pass(name, load, ms, copy) for load in loads for name, ms in load["milliseconds"].items() if name != "decode"
-    ]
+    measured = [_pass(name, load, ms, copy) for load in loads for name, ms in load["milliseconds"].items()]
     if measured:
-        parts.append(table(head, measured))
-    rounds = [_round(load) for load in loads if _round(load)]
+        parts += [table(head, measured), ALONE]
+    rounds = [row for load in loads for preview in PREVIEWS if (row := _round(load, preview))]
     if rounds:
         needed = [f"tokens a round for {rate} tok/s" for rate in RATES]
-        parts.append(table(["experts touched", "ms of a round (graph)", *needed], rounds))
+        parts.append(table(["a round with", "experts touched", "ms (graph)", *needed], rounds))
     if found.get("decode", {}).get("milliseconds"):
         parts.append(_decode(found["decode"]))
+        if not found.get("peer", {"fla": True})["fla"]:
+            parts.append(PLAIN)
     if found.get("launches"):
         rows = [[name, str(n["kernels"]), str(n["copies"])] for name, n in found["launches"].items()]
         parts.append(table(["pass", "kernels launched", "copies and fills"], rows))
@@ -114,14 +120,14 @@ def fraction(size: int, ms: float, bandwidth: float) -> float:
     return size / bandwidth / (ms / 1000)
 
 
-def _round(load: dict[str, Any]) -> list[str] | None:
-    """Preview, verify and advance: what a round of self-speculation costs, and must bring."""
-    ms = load["milliseconds"]
-    if any("graph" not in ms.get(name, {}) for name in ("preview", "verify", "advance")):
+def _round(load: dict[str, Any], preview: str) -> list[str] | None:
+    """A preview, verify and advance: what a round of self-speculation costs, and must bring."""
+    ms, passes = load["milliseconds"], (preview, "verify", "advance")
+    if any("graph" not in ms.get(name, {}) for name in passes):
         return None
-    total = sum(ms[name]["graph"] for name in ("preview", "verify", "advance"))
+    total = sum(ms[name]["graph"] for name in passes)
     needed = [f"{tokens_needed(rate, total / 1000):.1f}" for rate in RATES]
-    return [f"{load['experts']['verify']['touched']:.1f}", f"{total:.2f}", *needed]
+    return [preview, f"{load['experts']['verify']['touched']:.1f}", f"{total:.2f}", *needed]
 
 
 def _decode(decode: dict[str, Any]) -> str:
