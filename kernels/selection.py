@@ -15,12 +15,14 @@ UNPROVEN = "the Triton kernels have not run on a card yet; kernels=triton asks f
 
 # Folder -> the operations in it.
 OPS = {
-    "rms_norm": ("rms_norm", "gated_rms_norm"),
+    "rms_norm": ("rms_norm", "add_rms_norm", "gated_rms_norm"),
     "conv": ("causal_conv", "block_conv"),
+    "delta_gates": ("delta_gates",),
     "gated_delta": ("gated_delta", "gated_delta_prefill", "gated_delta_advance"),
     "block_mix": ("block_mix",),
     "router_coreset": ("route", "route_coreset"),
     "moe_experts": ("moe_experts",),
+    "shared_expert": ("swiglu", "add_shared_expert"),
     "token_stats": ("token_stats",),
 }
 
@@ -32,9 +34,11 @@ class KernelSet:
     name: str
     reason: str
     rms_norm: Callable
+    add_rms_norm: Callable
     gated_rms_norm: Callable
     causal_conv: Callable
     block_conv: Callable
+    delta_gates: Callable
     gated_delta: Callable
     gated_delta_prefill: Callable
     gated_delta_advance: Callable
@@ -42,6 +46,8 @@ class KernelSet:
     route: Callable
     route_coreset: Callable
     moe_experts: Callable
+    swiglu: Callable
+    add_shared_expert: Callable
     token_stats: Callable
 
 

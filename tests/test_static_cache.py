@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from clover_kernels.selection import select
+from clover_kernels.selection import OPS, select
 from model_helpers import TOY, ids, toy_model
 from scripted import ByteTokenizer
 from test_cache import assert_same, contents
@@ -482,7 +482,7 @@ def test_what_is_captured_once_works_on_what_is_told_later(model, monkeypatch):
 def test_a_shallow_model_on_interpreted_kernels(monkeypatch):
     from triton_helpers import interpreted
 
-    for op in ("rms_norm", "conv", "gated_delta", "block_mix", "router_coreset", "moe_experts", "token_stats"):
+    for op in OPS:
         interpreted(op)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     model = toy_model(num_hidden_layers=4)

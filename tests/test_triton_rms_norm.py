@@ -1,4 +1,4 @@
-"""Both norms: the kernel against the reference."""
+"""The norms: the kernel against the reference."""
 
 import pytest
 import torch
@@ -29,6 +29,20 @@ def test_the_gated_norm(shape, dtype):
     torch.testing.assert_close(kernel.gated_rms_norm(x, strided(z), weight, 1e-6), wanted, **CLOSE[x.dtype])
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_norm_of_a_sum(shape, dtype):
+    x, y = random(*shape, dtype=DTYPES[dtype], scale=3.0), random(*shape, seed=1, dtype=DTYPES[dtype])
+    weight = random(shape[-1], seed=2, dtype=DTYPES[dtype])
+    wanted = reference.add_rms_norm(x, y, weight, 1e-6)
+    for given in ((x, y), (strided(x), y), (x, strided(y))):
+        total, normed = kernel.add_rms_norm(*given, weight, 1e-6)
+        assert total.is_contiguous() and normed.is_contiguous() and total.dtype == normed.dtype == x.dtype
+        torch.testing.assert_close(total, wanted[0], **CLOSE[x.dtype])
+        torch.testing.assert_close(normed, kernel.rms_norm(total, weight, 1e-6), rtol=0, atol=0)
+        torch.testing.assert_close(normed, wanted[1], **CLOSE[x.dtype])
+
+
 def test_heads_as_attention_cuts_them():
     """Per head the query, then its gate: rows of D in rows of 2 D. And a mixer's output with heads before tokens."""
     q, _ = random(5, 3, 32).chunk(2, dim=-1)
@@ -49,5 +63,6 @@ def test_the_dtype_is_that_of_the_input():
 
 def test_a_gradient_comes_from_the_reference():
     x, weight = random(2, 8).requires_grad_(), torch.ones(8, requires_grad=True)
-    (kernel.rms_norm(x, weight, 1e-6) + kernel.gated_rms_norm(x, x, weight, 1e-6)).sum().backward()
+    both = kernel.rms_norm(x, weight, 1e-6) + kernel.gated_rms_norm(x, x, weight, 1e-6)
+    sum(part.sum() for part in (both, *kernel.add_rms_norm(x, x, weight, 1e-6))).backward()
     assert torch.isfinite(x.grad).all() and torch.isfinite(weight.grad).all()

@@ -53,6 +53,9 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
     for tokens in (block, 1):
         x, w = draw(tokens, width), draw(width, scale=0.2)
         yield Case(f"rms_norm, {tokens}", lambda: [kernels.rms_norm(x, w, 1e-6)], lambda: [ref.rms_norm(x, w, 1e-6)])
+        y = draw(tokens, width)
+        yield Case(f"add_rms_norm, {tokens}", lambda: kernels.add_rms_norm(x, y, w, 1e-6),
+                   lambda: ref.add_rms_norm(x, y, w, 1e-6))  # fmt: skip
         # queries lie beside their gates
         h, w1 = draw(tokens, config.num_attention_heads, 2 * config.head_dim).chunk(2, -1)[0], draw(config.head_dim)
         yield Case(f"rms_norm, {tokens} of heads", lambda: [kernels.rms_norm(h, w1, 1e-6)],
@@ -63,6 +66,15 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
         conv = draw(tokens, channels), draw(3, channels), draw(channels, 4), draw(channels, 3)
         yield Case(f"causal_conv, {tokens}", lambda: [kernels.causal_conv(*conv[:3])],
                    lambda: [ref.causal_conv(*_exact(conv[:3]))])  # fmt: skip
+        gates = x, *(draw(heads, width, scale=width**-0.5) for _ in range(2)), draw(heads), draw(heads)
+        yield Case(f"delta_gates, {tokens}", lambda: kernels.delta_gates(*gates),
+                   lambda: ref.delta_gates(*_exact(gates)))  # fmt: skip
+        shared = config.shared_expert_intermediate_size
+        pair = draw(tokens, shared), draw(tokens, shared)
+        yield Case(f"swiglu, {tokens}", lambda: [kernels.swiglu(*pair)], lambda: [ref.swiglu(*_exact(pair))])
+        ends = x, y, draw(tokens, width), draw(1, width, scale=width**-0.5), draw(tokens, width)
+        yield Case(f"add_shared_expert, {tokens}", lambda: [kernels.add_shared_expert(*ends)],
+                   lambda: [ref.add_shared_expert(*_exact(ends))])  # fmt: skip
         if tokens == block:
             yield Case("block_conv", lambda: [kernels.block_conv(*conv)], lambda: [ref.block_conv(*_exact(conv))])
 
@@ -107,12 +119,13 @@ def cases(config, kernels, draw: Draw) -> Iterator[Case]:
     enter, leave = draw(experts, 2 * inner, width, scale=width**-0.5), draw(experts, width, inner, scale=inner**-0.5)
     for tokens, none in ((1, 0), (block, 0), (block, 2), (PREFILL_SEGMENT, 0)):
         chosen = draw.choices(tokens, top_k, experts)
-        weights = draw(tokens, top_k, dtype=torch.float32).softmax(-1).to(draw.dtype)
+        weights = draw(tokens, top_k, dtype=torch.float32).softmax(-1)
         if none:  # as of a coreset smaller than K; anywhere, so that a token's first choice may be none
             weights.scatter_(1, draw.choices(tokens, none, top_k), 0.0)
-        moe = draw(tokens, width), chosen, weights, enter, leave
+        hidden, rounded = draw(tokens, width), weights.to(draw.dtype)
         yield Case(f"moe_experts, {tokens}" + (f", {none} weights 0" if none else ""),
-                   lambda: [kernels.moe_experts(*moe)], lambda: [ref.moe_experts(*_exact(moe))])  # fmt: skip
+                   lambda: [kernels.moe_experts(hidden, chosen, weights, enter, leave)],
+                   lambda: [ref.moe_experts(*_exact((hidden, chosen, rounded, enter, leave)))])  # fmt: skip
     for tokens in (1, block):
         rows = draw(tokens, config.vocab_size, dtype=torch.float32, scale=3.0)
         yield Case(f"token_stats, {tokens}", lambda: kernels.token_stats(rows, config.mask_token_id),

@@ -62,7 +62,7 @@ def causal_batch(
             state = inner.new_zeros(texts, gdn.value_heads, gdn.key_dim, gdn.value_dim, dtype=torch.float32)
             mixed, states, rows = gdn.scan(inner, ring, state, chunk, present)
             context.append(LayerContext(states=states, rows=rows, inner=inner))
-        x, logits = _experts(layer, x + mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k), counted)
+        x, logits = _experts(layer, x, mixed, lambda logits, mlp: mlp.kernels.route(logits, mlp.top_k), counted)
         router_logits.append(logits)
     return CausalBatch(x, context, router_logits)
 
@@ -127,7 +127,7 @@ def preview_batch(model, blocks: Blocks, before: list[Prefix], coreset_top_p: fl
             mixed = layer.self_attn.attend(q, gate, keys, values, seen)  # [M, 1, 1, T + S]: all slots see the same
         else:
             mixed = layer.linear_attn.preview(inner, known.ring, known.state, blocks.valid)
-        x, logits = _experts(layer, x + mixed, route, blocks.valid)
+        x, logits = _experts(layer, x, mixed, route, blocks.valid)
         router_logits.append(logits)
     return x, router_logits
 
@@ -146,16 +146,16 @@ def _state(gdn, known: LayerContext, text: torch.Tensor, start: torch.Tensor, ch
     return state.index_copy(0, inside, gdn.advanced(x, rows, state[inside], counted))
 
 
-def _experts(layer, x: torch.Tensor, route, counted: torch.Tensor | None):
-    """The experts' half of a layer for [N, T, C]. `route` chooses per text; the experts run over all tokens at once, or
-    over those of `counted` [N, T] (bool): the others leave as they came."""
-    inner = layer.before_experts(x)
+def _experts(layer, x: torch.Tensor, mixed: torch.Tensor, route, counted: torch.Tensor | None):
+    """The experts' half of a layer for x [N, T, C] and what the mixer made of it. `route` chooses per text; the experts
+    run over all tokens at once, or over those of `counted` [N, T] (bool): the others keep what the mixer left."""
+    x, inner = layer.before_experts(x, mixed)
     logits = layer.mlp.router_logits(inner)
     routing = route(logits, layer.mlp)
-    rows, experts, weights = (t.flatten(0, 1) for t in (inner, routing.experts, routing.weights))
+    into, rows, experts, weights = (t.flatten(0, 1) for t in (x, inner, routing.experts, routing.weights))
     if counted is None:
-        return x + layer.mlp.run(rows, routing._replace(experts=experts, weights=weights)).view_as(x), logits
+        return layer.mlp.run(into, rows, routing._replace(experts=experts, weights=weights)).view_as(x), logits
     chosen = counted.flatten().nonzero().squeeze(1)
-    rows, experts, weights = (t.index_select(0, chosen) for t in (rows, experts, weights))
-    out = layer.mlp.run(rows, routing._replace(experts=experts, weights=weights))
-    return x.flatten(0, 1).index_add(0, chosen, out).view_as(x), logits
+    own, rows, experts, weights = (t.index_select(0, chosen) for t in (into, rows, experts, weights))
+    out = layer.mlp.run(own, rows, routing._replace(experts=experts, weights=weights))
+    return into.index_copy(0, chosen, out).view_as(x), logits

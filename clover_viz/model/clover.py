@@ -58,12 +58,13 @@ class DecoderLayer(nn.Module):
     def before_mixer(self, x: torch.Tensor) -> torch.Tensor:
         return self.kernels.rms_norm(x, self.input_layernorm.weight, self.eps)
 
-    def before_experts(self, x: torch.Tensor) -> torch.Tensor:
-        return self.kernels.rms_norm(x, self.post_attention_layernorm.weight, self.eps)
+    def before_experts(self, x: torch.Tensor, mixed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """The residual stream after the mixer, and what the experts get of it."""
+        return self.kernels.add_rms_norm(x, mixed, self.post_attention_layernorm.weight, self.eps)
 
-    def with_experts(self, x: torch.Tensor, coreset_top_p: float | None = None):
-        y, routing = self.mlp(self.before_experts(x), coreset_top_p)
-        return x + y, routing
+    def with_experts(self, x: torch.Tensor, mixed: torch.Tensor, coreset_top_p: float | None = None):
+        """x [T, C] and what the mixer made of it -> [T, C] after the layer, and its Routing."""
+        return self.mlp(*self.before_experts(x, mixed), coreset_top_p)
 
     def preview(self, x: torch.Tensor, angles: Rotation, cache, length: int, coreset_top_p: float | None):
         """x [B, C]: a block after `length` committed tokens. The cache is only read."""
@@ -72,7 +73,7 @@ class DecoderLayer(nn.Module):
             mixed = self.self_attn.preview(inner, angles, cache, length)
         else:
             mixed = self.linear_attn.preview(inner, cache.ring, cache.state)
-        return self.with_experts(x + mixed, coreset_top_p)
+        return self.with_experts(x, mixed, coreset_top_p)
 
     def causal(self, x: torch.Tensor, angles: Rotation, cache, length: int):
         """x [T, C] after `length` committed tokens. Returns [T, C], the Routing, and what the layer would write."""
@@ -81,7 +82,7 @@ class DecoderLayer(nn.Module):
             mixed, staged = self.self_attn.causal(inner, angles, cache, length)
         else:
             mixed, staged = self.linear_attn.causal(inner, cache)
-        return *self.with_experts(x + mixed), staged
+        return *self.with_experts(x, mixed), staged
 
     def prefill(self, x: torch.Tensor, angles: Rotation, cache, length: int):
         """x [T, C], any length; writes the layer's cache. Returns [T, C] and the Routing."""
@@ -91,7 +92,7 @@ class DecoderLayer(nn.Module):
         else:
             mixed, states, rows = self.linear_attn.scan(inner, cache.ring, cache.state)
             cache.state, cache.ring = states[-1].clone(), rows[-3:].clone()
-        return self.with_experts(x + mixed)
+        return self.with_experts(x, mixed)
 
 
 class CloverModel(nn.Module):

@@ -3,7 +3,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from clover_viz.model.cache import RecurrentCache, StagedRecurrent
@@ -59,8 +58,7 @@ class GatedDeltaNet(nn.Module):
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log decay g = -exp(A_log) softplus(a + dt_bias) and write strength beta = sigmoid(b), both [..., T, Hv]."""
-        g = -self.A_log.float().exp() * F.softplus(self.in_proj_a(x).float() + self.dt_bias.float())
-        return g, self.in_proj_b(x).sigmoid()
+        return self.kernels.delta_gates(x, self.in_proj_a.weight, self.in_proj_b.weight, self.A_log, self.dt_bias)
 
     def finish(self, o: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Gated norm and output projection. o [..., T, Hv, Dv], x [..., T, C] -> [..., T, C]"""

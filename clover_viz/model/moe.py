@@ -29,8 +29,8 @@ class SharedExpert(nn.Module):
         self.up_proj = nn.Linear(width, inner, bias=False)
         self.down_proj = nn.Linear(inner, width, bias=False)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+    def forward(self, x: torch.Tensor, swiglu) -> torch.Tensor:
+        return self.down_proj(swiglu(self.gate_proj(x), self.up_proj(x)))
 
 
 class MixtureOfExperts(nn.Module):
@@ -46,18 +46,19 @@ class MixtureOfExperts(nn.Module):
     def router_logits(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x, self.gate.weight)  # [..., T, E]
 
-    def run(self, x: torch.Tensor, routing) -> torch.Tensor:
-        """x [T, C] through the experts of a routing, plus the shared one."""
-        routed = self.kernels.moe_experts(
-            x, routing.experts, routing.weights.to(x.dtype), self.experts.gate_up_proj, self.experts.down_proj
-        )
-        return torch.addcmul(routed, self.shared_expert_gate(x).sigmoid(), self.shared_expert(x))
+    def run(self, x: torch.Tensor, inner: torch.Tensor, routing) -> torch.Tensor:
+        """inner [T, C] through the experts of a routing and the shared one, added to x [T, C]."""
+        kernels, experts = self.kernels, self.experts
+        routed = kernels.moe_experts(inner, routing.experts, routing.weights, experts.gate_up_proj, experts.down_proj)
+        shared = self.shared_expert(inner, kernels.swiglu)
+        return kernels.add_shared_expert(x, routed, inner, self.shared_expert_gate.weight, shared)
 
-    def forward(self, x: torch.Tensor, coreset_top_p: float | None = None):
-        """x [T, C] of one sequence -> [T, C] and its Routing. With `coreset_top_p`, x is one block."""
-        logits = self.router_logits(x)
+    def forward(self, x: torch.Tensor, inner: torch.Tensor, coreset_top_p: float | None = None):
+        """x [T, C] of one sequence, and `inner`, the same normed -> [T, C] and its Routing. With `coreset_top_p`, x is
+        one block."""
+        logits = self.router_logits(inner)
         if coreset_top_p is None:
             routing = self.kernels.route(logits, self.top_k)
         else:
             routing = self.kernels.route_coreset(logits, self.top_k, coreset_top_p)
-        return self.run(x, routing), routing
+        return self.run(x, inner, routing), routing

@@ -68,7 +68,7 @@ def preview(
             mixed = layer.self_attn.attend(q, gate, *held.put(place, k, v, rows), seen.unsqueeze(0))
         else:
             mixed = layer.linear_attn.preview(inner, held.ring, held.state)
-        x, routing = layer.with_experts(x + mixed, coreset_top_p)
+        x, routing = layer.with_experts(x, mixed, coreset_top_p)
         routings.append(routing)
     return _output(model, x, routings)
 
@@ -88,7 +88,7 @@ def causal(model, cache: StaticCache, rows: int, ids: torch.Tensor) -> PassOutpu
         else:
             mixed, of_layer = layer.linear_attn.causal(inner, held)
             staged.append(of_layer)
-        x, routing = layer.with_experts(x + mixed)
+        x, routing = layer.with_experts(x, mixed)
         routings.append(routing)
     if staged:
         buffers = cache.staged(tokens)

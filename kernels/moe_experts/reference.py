@@ -11,6 +11,7 @@ def moe_experts(
 
     Tokens are brought together by expert, so that every touched expert is read once however many tokens chose it.
     """
+    weights = weights.to(x.dtype)
     if len(x) == 1:
         return _one_token(x, experts, weights, gate_up, down)
     flat = experts.flatten()
@@ -20,7 +21,7 @@ def moe_experts(
     few = len(flat) <= FEW * len(gate_up) and _can_group(x, gate_up, down)
     y = (_grouped if few else _one_by_one)(x.index_select(0, token), counts, gate_up, down)  # [T K, C]
     y = y.index_select(0, order.argsort()).view(*experts.shape, -1)  # back to token by token
-    return torch.bmm(weights.to(x.dtype).unsqueeze(1), y).squeeze(1)
+    return torch.bmm(weights.unsqueeze(1), y).squeeze(1)
 
 
 def _one_token(x, experts, weights, gate_up, down) -> torch.Tensor:

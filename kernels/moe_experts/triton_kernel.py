@@ -129,7 +129,8 @@ def _join(y, weights, out, C: tl.constexpr, K: tl.constexpr, COLUMNS: tl.constex
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     total = tl.zeros((COLUMNS,), tl.float32)
     for k in range(K):
-        weight = tl.load(weights + token * K + k).to(tl.float32) + tl.zeros((COLUMNS,), tl.float32)
+        weight = tl.load(weights + token * K + k).to(out.dtype.element_ty).to(tl.float32)
+        weight += tl.zeros((COLUMNS,), tl.float32)
         # nothing was written where the weight is 0
         value = tl.load(y + (token * K + k) * C + column, mask=(column < C) & (weight != 0.0), other=0.0)
         total += weight * value

@@ -9,6 +9,14 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     return torch.addcmul(normed, normed, weight.float()).to(x.dtype)
 
 
+def add_rms_norm(
+    x: torch.Tensor, y: torch.Tensor, weight: torch.Tensor, eps: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the residual stream is after a mixer, x + y, and its `rms_norm`. x, y [..., C], weight [C]."""
+    total = x + y
+    return total, rms_norm(total, weight, eps)
+
+
 def gated_rms_norm(x: torch.Tensor, z: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
     """The norm after a Gated DeltaNet: plain weight, then times SiLU(z). x, z [..., D], weight [D]."""
     x32 = x.float()
