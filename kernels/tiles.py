@@ -15,6 +15,12 @@ def architecture(device: torch.device) -> int:
     return nearest(torch.cuda.get_device_capability(device)) if device.type == "cuda" else ARCHITECTURES[0]
 
 
+@lru_cache(maxsize=None)
+def processors(device: torch.device) -> int:
+    """Streaming multiprocessors of a device. A CPU, under the interpreter, counts as two."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 2
+
+
 def nearest(capability: tuple[int, int]) -> int:
     """Cards of 8.6 and 8.9 have the small shared memory of 12.0 (99 KB), and get its tiles."""
     if capability in ((8, 6), (8, 9)):

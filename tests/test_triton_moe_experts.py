@@ -78,6 +78,50 @@ def test_a_choice_of_weight_zero_is_not_read():
     torch.testing.assert_close(kernel.moe_experts(x, experts, weights, gate_up, down), wanted, **CLOSE[x.dtype])
 
 
+def test_the_plan_of_a_block():
+    """Touched experts in order, each with every token's pair; a choice of weight 0 touches none."""
+    experts, weights = torch.tensor([[5, 2], [2, 0], [5, 3]]), torch.tensor([[0.5, 0.5], [0.9, 0.1], [1.0, 0.0]])
+    expert_of, pairs, count = kernel._block_plan(experts, weights, 7, 16)
+    assert count.item() == 3 and expert_of[:3].tolist() == [0, 2, 5]
+    assert pairs[:3, :3].tolist() == [[-1, 3, -1], [1, 2, -1], [0, -1, 4]] and pairs[:3, 3:].eq(-1).all()
+
+
+def test_the_plan_of_a_prompt():
+    """Every pair in one group of its expert, no group of two experts, and none past the count."""
+    experts = torch.cat((choices(40, 2, 5), choices(9, 2, 2)))
+    expert_of, pairs, count = kernel._prompt_plan(experts, 7, 16)
+    found = sorted(
+        (int(expert_of[group]), pair) for group in range(int(count)) for pair in pairs[group].tolist() if pair >= 0
+    )
+    assert found == sorted((int(expert), pair) for pair, expert in enumerate(experts.flatten()))
+    assert (pairs[: int(count)] >= 0).any(1).all()
+
+
+@pytest.mark.parametrize("processors", [1, 2, 50])
+def test_works_are_shared_out(monkeypatch, processors):
+    """More works than programs, as many, and fewer: the sum of a token is the same to the bit."""
+    given = random(5, 40), choices(5, 3, 6), random(5, 3, seed=3).softmax(-1), *parts(6, 40, 70)
+    wanted = kernel.moe_experts(*given)
+    monkeypatch.setattr(kernel.tiles, "processors", lambda device: processors)
+    assert torch.equal(kernel.moe_experts(*given), wanted)
+
+
+@pytest.mark.parametrize("tokens", [2, 40])
+def test_nothing_is_chosen(tokens):
+    x, experts = random(tokens, 8), choices(tokens, 2, 4)
+    found = kernel.moe_experts(x, experts, torch.zeros(tokens, 2), *parts(4, 8, 5))
+    assert found.eq(0).all()
+
+
+def test_weights_may_be_fp32_beside_bf16():
+    """As the router gives them: the kernel takes them as they are, the reference rounds them."""
+    x, experts = random(4, 8, dtype=torch.bfloat16), choices(4, 2, 4)
+    weights, given = random(4, 2, seed=3).softmax(-1), parts(4, 8, 5, torch.bfloat16)
+    compare(x, experts, weights, *given)
+    assert torch.equal(reference.moe_experts(x, experts, weights, *given),
+                       reference.moe_experts(x, experts, weights.to(x.dtype), *given))  # fmt: skip
+
+
 def test_a_gradient_comes_from_the_reference():
     x, (gate_up, down) = random(3, 8).requires_grad_(), parts(4, 8, 5)
     kernel.moe_experts(x, choices(3, 2, 4), torch.full((3, 2), 0.5), gate_up, down).sum().backward()

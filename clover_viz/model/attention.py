@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from clover_viz.model.cache import AttentionCache, StagedAttention
 
@@ -48,7 +49,9 @@ def _by_key_head(q, k, v, seen: torch.Tensor | None) -> torch.Tensor:
     k, v = (x.unsqueeze(-3).expand(*grouped.shape[:-2], *x.shape[-2:]).flatten(0, -4) for x in (k, v))  # [N, G, S, D]
     if seen is not None and seen.dim() > 2:  # of a batch, heads as 1
         seen = seen.repeat_interleave(heads, 0)
-    return F.scaled_dot_product_attention(grouped.flatten(0, -4), k, v, attn_mask=seen).reshape(q.shape)
+    # cuDNN, which newer torch prefers on some cards, plans anew for every length, and a prompt's are all different.
+    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+        return F.scaled_dot_product_attention(grouped.flatten(0, -4), k, v, attn_mask=seen).reshape(q.shape)
 
 
 class HeadNorm(nn.Module):

@@ -16,6 +16,8 @@ from clover_kernels.router_coreset.reference import Routing
 
 mend()  # of the loops over T
 
+AHEAD = tl.constexpr(8)  # rows that are asked for before the first is there
+
 
 @triton.jit
 def _softmax(x):
@@ -72,8 +74,11 @@ def _count(chosen, counts, rerouted, T, E: tl.constexpr, WIDE: tl.constexpr):
     """Distinct experts of all rows, where all are allowed."""
     column = tl.arange(0, WIDE)
     top = tl.full((WIDE,), -1.0, tl.float32)
-    for t in range(T):
-        top = tl.maximum(top, tl.load(chosen + t * E + column, mask=column < E, other=-1.0))
+    for start in range(0, T, AHEAD):
+        for t in tl.static_range(AHEAD):
+            row = tl.zeros((WIDE,), tl.int32) + (start + t)
+            p = tl.load(chosen + row * E + column, mask=(column < E) & (row < T), other=-1.0)
+            top = tl.maximum(top, p)
     tl.store(counts, tl.sum((top >= 0.0).to(tl.int64), axis=0))
     tl.store(rerouted, 0.0)
 
@@ -105,10 +110,12 @@ def _inside(logits, chosen, experts, weights, counts, rerouted, top_p, T, row_st
     mass = tl.zeros((WIDE,), tl.float32)
     votes = tl.zeros((WIDE,), tl.int32)
     # Slot by slot: equal shares make equal sums, whichever slots they come from.
-    for t in range(T):
-        p = tl.load(chosen + t * E + column, mask=column < E, other=-1.0)
-        mass += tl.maximum(p, 0.0)
-        votes += (p >= 0.0).to(tl.int32)
+    for start in range(0, T, AHEAD):
+        for t in tl.static_range(AHEAD):
+            slot = tl.zeros((WIDE,), tl.int32) + (start + t)
+            p = tl.load(chosen + slot * E + column, mask=(column < E) & (slot < T), other=-1.0)
+            mass += tl.maximum(p, 0.0)
+            votes += (p >= 0.0).to(tl.int32)
     allowed = _needed(mass, column, top_p, WIDE, BITS)
     x = tl.load(logits + row.to(tl.int64) * row_stride + column, mask=allowed, other=float("-inf"))
     value, expert, _ = _best(_softmax(x.to(tl.float32)), column, E, K, PLACES)

@@ -16,8 +16,8 @@ def _span(logits, peak, place, mass, moment, row_stride, mask_token_id, V, spans
     """Of one span of a row: m = max x, its lowest index, sum e^(x - m), and sum e^(x - m) (x - m)."""
     row, span = tl.program_id(0), tl.program_id(1)
     column = span * SPAN + tl.arange(0, SPAN)
-    present = (column < V) & (column != mask_token_id)
-    x = tl.load(logits + row.to(tl.int64) * row_stride + column, mask=present, other=float("-inf")).to(tl.float32)
+    x = tl.load(logits + row.to(tl.int64) * row_stride + column, mask=column < V, other=float("-inf")).to(tl.float32)
+    x = tl.where(column == mask_token_id, float("-inf"), x)  # in the load's mask it would part every 16 bytes
     m = tl.max(x, axis=0)
     # A span may hold nothing but -inf: x - m would be NaN there.
     shifted = x - tl.where(m == float("-inf"), 0.0, m)
