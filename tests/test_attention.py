@@ -70,3 +70,29 @@ def test_gradients_pass_through_the_views():
     Attention.mix(*wanted, SOME).square().sum().backward()
     for one, other in zip(found, wanted):
         torch.testing.assert_close(one.grad, other.grad, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_card_s_scores_are_not_rounded(dtype, monkeypatch):
+    """Of few queries: fp32 as they were summed, which a CPU's product cannot give (and says so)."""
+    q, k, _ = (x.to(dtype) for x in drawn(heads=2))
+    with pytest.raises(NotImplementedError, match="bmm.dtype"):
+        attention._scores(q.as_subclass(OnCard), k.as_subclass(OnCard))
+
+    def bmm(a, b, out_dtype):
+        assert out_dtype is torch.float32
+        return a.as_subclass(torch.Tensor).float() @ b.as_subclass(torch.Tensor).float()
+
+    monkeypatch.setattr(attention.torch, "bmm", bmm)
+    wanted = q.double() @ k.double().mT
+    found = attention._scores(q.as_subclass(OnCard), k.as_subclass(OnCard))
+    assert (found - wanted).abs().max() < 1e-4 < (attention._scores(q, k) - wanted).abs().max()
+
+
+@pytest.mark.parametrize("seen", [None, CAUSAL[:4]])
+def test_few_queries_in_bf16_on_tensors_without_memory(seen):
+    """The product that a card is asked for exists with these shapes, also of rows of a longer cache."""
+    q, k, v = (x.to(torch.bfloat16).to("meta") for x in drawn())
+    k, v = (x.repeat(1, 2, 1)[:, :ROWS] for x in (k, v))
+    mixed = Attention.mix(q[:, :4], k, v, seen if seen is None else seen.to("meta"))
+    assert mixed.shape == (8, 4, WIDTH) and mixed.dtype == torch.bfloat16

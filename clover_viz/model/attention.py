@@ -54,6 +54,17 @@ def _by_key_head(q, k, v, seen: torch.Tensor | None) -> torch.Tensor:
         return F.scaled_dot_product_attention(grouped.flatten(0, -4), k, v, attn_mask=seen).reshape(q.shape)
 
 
+def _scores(rows: torch.Tensor, keys: torch.Tensor) -> torch.Tensor:
+    """rows [..., N, D] by keys [..., S, D]: fp32 [..., N, S], on a card as they were summed.
+
+    Rounded to bf16 first, a score of a long row is off by more than all the rounding of its factors together.
+    """
+    halves = rows.dtype in (torch.bfloat16, torch.float16)
+    if rows.device.type == "cpu" or not halves or rows.dim() != 3 or rows.requires_grad:
+        return (rows @ keys.mT).float()  # a CPU's product has one dtype, a batch's and a gradient's need not be exact
+    return torch.bmm(rows, keys.mT, out_dtype=torch.float32)
+
+
 class HeadNorm(nn.Module):
     """The weight of a zero-centred RMSNorm over D."""
 
@@ -98,7 +109,7 @@ class Attention(nn.Module):
         if q.shape[-2] <= 64:
             # Few queries: fold the group into the query rows, so that keys and values are neither copied nor expanded.
             rows = q.unflatten(-3, (-1, group)).flatten(-3, -2)  # [..., Hkv, G T, D]
-            scores = (rows @ k.mT).float() * q.shape[-1] ** -0.5
+            scores = _scores(rows, k) * q.shape[-1] ** -0.5
             if seen is not None:
                 hidden = ~seen.unsqueeze(-3)
                 scores = scores.unflatten(-2, (group, -1)).masked_fill(hidden, float("-inf")).flatten(-3, -2)
